@@ -142,11 +142,8 @@ def build_problem(
 def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vectors, *, floor: float) -> list[Match]:
     """Return the one-to-one pairs that make the sum of cosines above a floor largest, by falling cosine.
 
-    Args:
-        problem: what the vectors belong to.
-        concept_vectors: (number of concepts, dimension); each row has the L2 norm 1, or 0.
-        candidate_vectors: (number of candidates, dimension), likewise.
-        floor: lowest cosine of a pair, in (-1, 1).
+    The vectors are (number of concepts or candidates, dimension); each row has the L2 norm 1, or 0. The floor is the
+    lowest cosine of a pair, above -1 and below 1.
     """
     n_rows, n_columns = len(problem.concepts), len(problem.candidates)
     rows, columns, cosines = _neighbours(concept_vectors, candidate_vectors, floor)
@@ -261,13 +258,14 @@ def _neighbours(
     n_kept = min(NEIGHBOURS, len(candidate_vectors))
     for start in range(0, len(concept_vectors), _ROWS):
         block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T
+        # not sorted, because the assignment needs the set of neighbours and not their order
         nearest = np.argpartition(-block, n_kept - 1, axis=1)[:, :n_kept]
         values = np.take_along_axis(block, nearest, axis=1).astype(np.float64)
         is_kept = values >= floor
         positions = np.broadcast_to(np.arange(start, start + len(block))[:, None], nearest.shape)
         rows.append(positions[is_kept])
         columns.append(nearest[is_kept])
-        cosines.append(np.clip(values[is_kept], -1, 1))
+        cosines.append(np.clip(values[is_kept], -1, 1))  # rounding in float32 goes beyond 1
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(cosines)
 
 

@@ -70,12 +70,7 @@ def annotate_rows(
     """Write the rows of a JSONL file with tokens, ner_tags and spans, or with the reason why a row was dropped.
 
     A row has an id, an idiom, a sentence and, perhaps, variants of the idiom; `progress` wraps the rows to count them.
-
-    Returns:
-        outcome (`ANNOTATED` or the reason) -> number of rows.
-
-    Raises:
-        InputError: a file cannot be used, or a row; nothing is written then.
+    Return outcome (`ANNOTATED` or the reason) -> rows. If a file or a row cannot be used, nothing is written.
     """
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
@@ -118,8 +113,7 @@ def annotate_rows(
 def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> dict[str, Counter[str]]:
     """Write a copy of a lexicon in which examples without spans have the spans that the annotator finds.
 
-    Returns:
-        language code -> outcome (`ANNOTATED`, `HAD_SPANS`, or the reason why there are no spans) -> number of entries.
+    Return language code -> outcome (`ANNOTATED`, `HAD_SPANS`, or the reason why there are no spans) -> entries.
     """
     if source.resolve() == target.resolve():
         raise InputError(f"{target}: is the lexicon that is read; choose another --out")

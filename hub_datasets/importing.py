@@ -36,11 +36,7 @@ _ALIGNED = ("paper", "columns")  # whose rows align languages, so that an idiom 
 
 
 def import_source(source_format: str, path: Path) -> Imported:
-    """Return the lexicon that a source file in one of the `FORMATS` holds.
-
-    Raises:
-        InputError: the file cannot be read as this format, or nothing in it can be used.
-    """
+    """Return the lexicon in a source file of one of the `FORMATS`; a file with nothing usable is an InputError."""
     if source_format == dodiom.FORMAT:
         return dodiom.import_dodiom(path)
     report = ImportReport(source_format, path)

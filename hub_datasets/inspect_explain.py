@@ -39,10 +39,8 @@ CONCEPT = "concept"  # key of the metadata of a sample: what standard errors are
 def explain(language: str = "", judges: str | list[str] = "", prompt: int | None = None) -> Task:
     """Ask for the meaning of an idiom in free text, alone and in its sentence, and judge the answers.
 
-    Args:
-        language: code; by default every language of the data, which TURKIC_IDIOM_DATA names.
-        judges: names of the models that judge, also with commas between them; by default that of the role ``grader``.
-        prompt: version of the judge's prompt; by default the newest.
+    By default every language of the data that TURKIC_IDIOM_DATA names is asked for, the newest prompt is used, and the
+    model of the role ``grader`` judges. Several judges are a list, or names with commas between them.
     """
     dataset = current_dataset()
     codes = [get_language(language).code] if language else list(LANGUAGES)
@@ -67,11 +65,8 @@ def explain(language: str = "", judges: str | list[str] = "", prompt: int | None
 def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -> Scorer:
     """Return a scorer that rates an explanation beside the lexicon's meaning, by one model or the majority of several.
 
-    An explanation without a readable verdict is unscored. Every vote is in the metadata of the score.
-
-    Args:
-        judges: names of models, also with commas between them; empty is the model of the role ``grader``.
-        prompt: version of the judge's prompt; None is the newest.
+    An explanation without a readable verdict is unscored. Every vote is in the metadata of the score. The arguments are
+    those of `explain`.
     """
     names = judges.split(",") if isinstance(judges, str) else judges
     names = [name.strip() for name in names if name.strip()]

@@ -119,12 +119,8 @@ def lexicon_cases(
 ) -> list[Case]:
     """Return the idiom-meaning pairs of a lexicon, and after them those with planted errors.
 
-    Args:
-        lexicon: the lexicon.
-        pairs: source and target: the idiom of the one is judged with the meaning of the other; equal within a language.
-        n: most concepts of a group, chosen by a hash; None is all.
-        planted_share: share of the pairs that are judged once more with an error.
-        seed: of the choice of concepts and errors.
+    The idiom of the first language of a pair is judged with the meaning of the second; they may be the same. A group
+    has at most `n` concepts, chosen by a hash. `planted_share` of the pairs are judged once more with an error.
     """
     cases: list[Case] = []
     planted: list[Case] = []

@@ -107,8 +107,7 @@ async def reply_to(question: Question, send: Callable[[Messages], Awaitable[Answ
 async def generate(model: Model, prompt: str, messages: Messages, config: GenerateConfig) -> Answer:
     """Return the answer of a model of Inspect to a conversation, with tokens estimated where they were not counted.
 
-    Raises:
-        RefusedError: the conversation is refused, or the response holds no whole answer.
+    A RefusedError says that the conversation is refused, or that the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
     if output.empty:
@@ -204,9 +203,7 @@ class LanguageModel:
     async def _answer(self, question: Question, messages: Messages) -> Answer:
         """Return the answer to a conversation from the file, or from the server, which is asked again while it is busy.
 
-        Raises:
-            RefusedError: the server does not answer this question.
-            InputError: it would not answer any other question either.
+        A RefusedError is about this question alone; after an InputError no other one would be answered either.
         """
         key = answer_key(self.name, question.prompt, messages, self.settings)
         known = self.answers.get(key)

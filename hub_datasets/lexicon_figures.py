@@ -120,12 +120,11 @@ def markdown_table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language: str) -> dict[str, list[str]]:
-    """Look up every idiom of a language in an outside dictionary, whose entries are given by language.
+    """Return the concepts of a language by whether an outside dictionary (language -> entries) has their idioms.
 
-    Returns:
-        concepts that are ``listed``: the idiom or a variant is among the dictionary's headwords and variants; those
-        that are listed ``inflected``: another form of the verb, the rest word for word (`tarvuzi qoʻltigʻidan tushdi`
-        for `tarvuzi qoʻltigʻidan tushmoq`); and those that are ``absent``.
+    ``listed``: the idiom or a variant is among the dictionary's headwords and variants; ``inflected``: another form of
+    the verb is, the rest word for word (`tarvuzi qoʻltigʻidan tushdi` for `tarvuzi qoʻltigʻidan tushmoq`); ``absent``:
+    the others.
     """
     record = LANGUAGES[language]
     headwords: set[str] = set()

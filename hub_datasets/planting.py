@@ -39,13 +39,8 @@ def plant(
 ) -> list[tuple[str, Entry]]:
     """Return kind of error and copy with it, of a share of the entries; the kinds take turns.
 
-    Args:
-        lexicon: gives the entries and the texts that are planted in them.
-        language: code.
-        concepts: of the entries that may be copied; each has a meaning.
-        share: of these entries, in (0, 1]; at least one is copied if there are any.
-        kinds: errors to plant; where one cannot be made of an entry, the next one is.
-        seed: of the choice of entries and texts.
+    The concepts have meanings. The share, in (0, 1], is of their entries, at least one. Where an error of one kind
+    cannot be made of an entry, the next kind is tried.
     """
     entries = lexicon.of(language)
     equivalents = lexicon.judged(SAME, NEAR)

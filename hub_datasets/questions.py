@@ -124,7 +124,7 @@ class Budget:
 
 
 class AnswerFile:
-    """The answers in a file, which only the process that holds its lock may use; see `open_answers`."""
+    """Answers in a file, which only the process that holds its lock may use; see `open_answers`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -242,10 +242,8 @@ def read_answer(text: str, answer: type[Value]) -> Value:
     """Return the JSON object in what a model wrote, strictly, whatever stands around it.
 
     Models put JSON into fences, think aloud before it, or explain it afterwards. None of that changes what is read, but
-    the object itself must be valid JSON with the expected fields.
-
-    Raises:
-        MalformedError: there is no such object, or there are several that differ.
+    the object itself must be valid JSON with the expected fields. No such object, or several that differ, is a
+    MalformedError.
     """
     spoken = without_reasoning(text[:_LONGEST])
     values: list[Value] = []

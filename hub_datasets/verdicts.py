@@ -54,11 +54,8 @@ class Disagreement(NamedTuple):
 def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of files from outside, in their order, and everything that is wrong with them.
 
-    Args:
-        paths: JSON lines, as the page of reviews exports them.
-        lexicon: whose entries were reviewed; in another revision of it an entry may have other texts, but not another
-            idiom.
-        today: by our clock; reviews from the future are refused, because nothing newer could replace them.
+    The files are JSON lines, as the page of reviews exports them. In another revision of the lexicon an entry may have
+    other texts, but not another idiom. Reviews after `today` are refused, because nothing newer could replace them.
     """
 
     def check(review: Review) -> None:

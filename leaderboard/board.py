@@ -108,10 +108,8 @@ def make_board(
 ) -> Board:
     """Compute the intervals of submissions and rank them; their order does not matter.
 
-    Of the ids of submissions that were `reproduced`, those of other boards are ignored.
-
-    Raises:
-        InputError: a submission was scored on other data and cannot be compared.
+    Of the ids of submissions that were `reproduced`, those of other boards are ignored. A submission that was scored on
+    other data is an InputError.
     """
     by_id = {submission.id: submission for submission in sorted(submissions, key=lambda submission: submission.id)}
     assert len(by_id) == len(submissions)  # ids are the names of folders

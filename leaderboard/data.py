@@ -1,4 +1,4 @@
-"""The data that a leaderboard is computed on: every query, sentence, pair and item, with its right answer."""
+"""Data that a leaderboard is computed on: every query, sentence, pair and item, with its right answer."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _worst(score: ScoredSubset, subset: SubsetItems) -> Iterator[tuple[str, str]
         pairs, values = score.similarities.pairs, score.similarities.values
         incorrect = np.flatnonzero(pairs.correct != NOWHERE)
         gains = values[pairs.correct[incorrect]] - values[incorrect]
-        for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():
+        for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():  # stable: of ties the first pair
             rewording = int(incorrect[place])
             paraphrase = int(pairs.correct[rewording])
             yield pairs.rows[paraphrase].id, f"{values[paraphrase]:.3f}; literal rewording {values[rewording]:.3f}"
@@ -254,6 +254,7 @@ def missed_items(board: Board) -> list[Values]:
         for name in ordered[:N_MISSED]:
             item = items[name]
             counts = Counter(answer for answer in wrong_answers[name] if answer is not None)
+            # Of equally frequent answers always the same one, whatever the order of the submissions.
             wrong = min(counts, key=lambda answer: (-counts[answer], str(answer)), default=None)
             chosen, trap = _chosen(item, wrong)
             row: Values = {

@@ -44,7 +44,7 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
 class Pages:
-    """The files of a site of two boards: of encoders, and of language models if there are any."""
+    """Files of a site of two boards: of encoders, and of language models if there are any."""
 
     def __init__(
         self, board: Board, models: Board | None = None, *, repository: str | None = None, built: date | None = None
@@ -275,8 +275,8 @@ def environment() -> Environment:
     """Return the environment of the templates, in which every value is escaped."""
     templates = Environment(
         loader=PackageLoader("leaderboard"),
-        autoescape=True,
-        undefined=StrictUndefined,
+        autoescape=True,  # names and texts come from strangers
+        undefined=StrictUndefined,  # a misspelt name is an error, not an empty place on a page
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

@@ -59,12 +59,8 @@ def propose_scores(
 ) -> str | None:
     """Propose a model's scores to its repository, as ``.eval_results/NAME.yaml`` in a pull request.
 
-    Returns the address of the pull request; None after a dry run, or if the repository has these scores already. The
+    Return the address of the pull request; None after a dry run, or if the repository has these scores already. The
     results, of turkic-idiom or mteb, may name the model otherwise, as those of a local folder do; the plan states it.
-
-    Raises:
-        InputError: there are no scores, they are of several models or of other data, or the Hub refused or could not
-            be reached.
     """
     target, source = Target(model, MODEL), Target(dataset, DATASET)
     scores = find_scores(results)

@@ -50,6 +50,7 @@ CONCEPTS_FILE = "concepts.js"
 # The draws are the largest file of the site: 10,000 counts for each concept, most of them 0, 1 or 2.
 # A pair of counts below 9 is one character of this list: the one at the position 9 * first count + second count.
 # A pair with a larger count is the mark, then one character for each count.
+# JSON writes a quotation mark and a backslash as two characters, so neither is in the list.
 _PAIRS = "".join(chr(code) for code in range(35, 118) if chr(code) != "\\")[:81]
 _BASE = 9
 _MARK = "~"

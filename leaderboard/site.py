@@ -52,8 +52,8 @@ def build(
 ) -> Built:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
-    A submission with a fault is left out, and never stops the others. An earlier site in the folder is updated; other
-    files in it are left alone.
+    A submission with a fault is left out, and never stops the others; if all have one, there is an InputError. An
+    earlier site in the folder is updated; other files in it are left alone.
 
     Args:
         submissions: folder with one folder for each submission.
@@ -64,10 +64,6 @@ def build(
         overwrite: whether to replace a file with a name of the site that an earlier build did not write.
         repository: address of the GitHub repository that takes submissions; the pages link to it.
         built: day of the build, ``2026-11-30``; None is the day of SOURCE_DATE_EPOCH, or no day without that either.
-
-    Raises:
-        InputError: there is no submission without a fault, an argument is malformed, a folder holds something else or
-            cannot be written to, or a package is missing.
     """
     repository, day = _site_facts(repository, built)
     _check_places(out, submissions, report, overwrite=overwrite)

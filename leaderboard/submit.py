@@ -46,12 +46,8 @@ def submit(
 ) -> list[tuple[Path, ScoredSubmission]]:
     """Write a folder for each model, pooling and regime in the results; return each folder with its scores.
 
-    Fields of `Metadata` that are None are taken from the results. Without `poolings` all are submitted, and of several
-    seeds the smallest.
-
-    Raises:
-        InputError: results cannot be read, are of other data, or are there twice; a field that only the submitter can
-            give is missing or malformed; a folder exists already.
+    Fields of `Metadata` that are None are taken from the results; those that only the submitter knows must be given.
+    Without `poolings` all are submitted, and of several seeds the smallest. A folder that exists is never replaced.
     """
     fields = {"contact": contact, "training_data": training_data, "name": name, "type": type, "regime": regime}
     stated: dict[str, str | int] = {field: value for field, value in fields.items() if value is not None}

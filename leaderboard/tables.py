@@ -358,7 +358,7 @@ def shown_score(value: float) -> str:
     """Return a score as ``.531``, ``−.012`` or ``1.000``; a dash for an undefined score."""
     if math.isnan(value):
         return "–"
-    shown = f"{value:.3f}".replace("-0.000", "0.000")
+    shown = f"{value:.3f}".replace("-0.000", "0.000")  # a rounded 0 has no sign
     return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")
 
 

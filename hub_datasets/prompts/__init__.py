@@ -39,12 +39,10 @@ class Prompt:
         return f"{self.name}-{self.version}"
 
     def messages(self, texts: Mapping[str, str], *, plain: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-        """Return the conversation that asks this prompt about some texts.
+        """Return the conversation that asks this prompt about some texts, each under its name.
 
-        Args:
-            texts: name -> a text of somebody else. It becomes a JSON string, so that quotation marks and line breaks
-                in it cannot end it, and what it says stays data.
-            plain: name -> a text of ours, such as the name of a language, which is put in as it is.
+        The `texts` are of somebody else: they become JSON strings, so that quotation marks and line breaks in them
+        cannot end them, and what they say stays data. The `plain` ones are ours, such as the name of a language.
         """
         values = dict(plain or {})
         for name, text in texts.items():

@@ -37,11 +37,8 @@ class Annotation:
 def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterable[str] = ()) -> Annotation:
     """Return the spans of every occurrence of an idiom in an NFC sentence; a discontinuous one has several spans.
 
-    Args:
-        idiom: citation form, which may have alternatives as dictionaries write them (`Lafı (sözü) çevirmek`).
-        sentence: one sentence or a few; an occurrence never crosses the end of a sentence.
-        language: language of the idiom and the sentence.
-        variants: other citation forms.
+    The citation form and its variants may have alternatives as dictionaries write them (`Lafı (sözü) çevirmek`). In a
+    text of several sentences an occurrence never crosses the end of one.
     """
     texts = (idiom, *variants)
     if any(len(text) > LONGEST_IDIOM for text in texts):

@@ -256,10 +256,7 @@ def _judge(
     inputs: list[Path],
     paper: str = "",
 ) -> list[Judged]:
-    """Ask the models about the cases, write and print their verdicts, and return them; empty in a dry run.
-
-    The shares that the paper published for a prompt are printed beside them.
-    """
+    """Ask the models about the cases; write, print and return their verdicts, which are empty in a dry run."""
     from hub_datasets.judge import PAPER_SHARES, QUALITIES, Judged, quality_shares, vote_of, votes_by_case
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
     from turkic_idiom_tasks.io.output_files import check_outputs, write_output

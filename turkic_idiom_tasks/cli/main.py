@@ -1,4 +1,4 @@
-"""The application `app`, to which the commands in the other modules add themselves, and `main`, which runs it."""
+"""Define the application `app`, to which the commands in the other modules add themselves, and run it as `main`."""
 
 from __future__ import annotations
 

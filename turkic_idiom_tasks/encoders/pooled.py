@@ -30,7 +30,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 class PooledEncoder:
-    """The transformers backbone of a sentence-transformers model, with its tokenizer.
+    """Transformers backbone of a sentence-transformers model, with its tokenizer.
 
     Batches are always padded on the right, whatever side the tokenizer prefers. All five poolings use the attention
     mask, and padding on the right changes no position, so a vector never depends on the other texts of its batch.

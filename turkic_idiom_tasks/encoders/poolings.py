@@ -39,17 +39,11 @@ def pool_all(
     first_layer: int = FIRST_LAYER,
     poolings: Sequence[str] = POOLINGS,
 ) -> dict[str, Tensor]:
-    """Return poolings of the hidden states of one forward pass.
+    """Return pooling -> (B, H) float32, each row of length 1, from the hidden states of one forward pass.
 
-    Args:
-        hidden_states: the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last one
-            alone is enough for cls, mean and max.
-        attention_mask: 1 for real tokens and 0 for padding on either side, (B, T).
-        first_layer: index into `hidden_states` that counts as the first layer.
-        poolings: names from `POOLINGS`.
-
-    Returns:
-        pooling -> (B, H) float32, each row of length 1.
+    The hidden states are the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last
+    one alone is enough for cls, mean and max. The (B, T) mask is 1 for real tokens and 0 for padding on either side.
+    `first_layer` is the index of the hidden states that count as the first layer.
     """
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)

@@ -10,11 +10,7 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 
 
 def current_dataset(name: str = "") -> Dataset:
-    """Return the data of a name, or that TURKIC_IDIOM_DATA names, or the bundled lexicon; opened once per process.
-
-    Raises:
-        InputError: the data cannot be used.
-    """
+    """Return the data of a name, or that TURKIC_IDIOM_DATA names, or the bundled lexicon; opened once per process."""
     return _open_once(name or os.environ.get(DATA_VARIABLE, ""))
 
 

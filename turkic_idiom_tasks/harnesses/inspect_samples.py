@@ -32,14 +32,8 @@ def item_samples(
 ) -> list[Sample]:
     """Return the test items of a kind as samples, the first items of all sets before the second ones.
 
-    Args:
-        dataset: the data.
-        kind: one of `item_types.KINDS`.
-        language: code of the language of the idiom; empty for all.
-        target: code of the language of the options; empty for all.
-        variant: of the prompt.
-        few_shot: number of training items that are asked and answered before.
-        is_open: whether the answer is a text without options; only for cloze.
+    An empty language stands for all. Before each question `few_shot` training items are asked and answered. With
+    `is_open` the answer is a text without options, which only cloze has.
     """
     _check_options(variant, VARIANTS, few_shot)
     ask = open_prompt if is_open else prompt

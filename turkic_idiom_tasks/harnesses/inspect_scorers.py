@@ -156,11 +156,7 @@ def idiom_choice() -> Scorer:
 
 @scorer(metrics=[open_cloze_scores(), concept_stderr()])
 def idiom_cloze(data: str = "") -> Scorer:
-    """Return a scorer that looks for the right idiom in a free answer.
-
-    Args:
-        data: that of the task, whose lexicon says which idioms are accepted.
-    """
+    """Return a scorer that looks in a free answer for an idiom that the lexicon of the task's data accepts."""
 
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)

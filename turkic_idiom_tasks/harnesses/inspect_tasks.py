@@ -28,11 +28,9 @@ DEFAULT_PROMPT = "en1"
 def meaning(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
     """Ask for the meaning of an idiom, one of four.
 
-    Args:
-        language: code; by default every language of the data.
-        prompt: one of `prompts.VARIANTS`.
-        data: as in ``--data`` of our commands; by default what TURKIC_IDIOM_DATA names, or the bundled lexicon.
-        few_shot: number of examples from the training split.
+    By default all languages are asked for; `data` is as in ``--data`` of our commands, by default what
+    TURKIC_IDIOM_DATA names, or the bundled lexicon. The prompt is one of `prompts.VARIANTS`; examples are from the
+    training split.
     """
     return _task(MEANING, data, prompt, few_shot, language=language)
 

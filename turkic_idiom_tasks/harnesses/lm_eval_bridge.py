@@ -56,11 +56,7 @@ def read_responses(
 
 
 def checked_reading(document: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the reading that `read_responses` made of the only response to a document.
-
-    Raises:
-        InputError: the request was made from another document; see `_check_mark`.
-    """
+    """Return the reading that `read_responses` made of the only response to a document; see `_check_mark`."""
     reading: dict[str, Any] = json.loads(results[0])
     _check_mark(document, reading["document"])
     return reading
@@ -76,12 +72,7 @@ def mark_loglikelihoods(responses: Responses, documents: Iterable[Document]) -> 
 
 
 def likeliest_option(document: Document, results: Sequence[Sequence[Any]]) -> int | None:
-    """Return the position of the most likely option, the first one of equally likely ones; None for NaN.
-
-    Args:
-        document: what was asked.
-        results: what `mark_loglikelihoods` returned for it.
-    """
+    """Return the position of the most likely option, the first of equals, by `mark_loglikelihoods`; None for NaN."""
     loglikelihoods = []
     for mark, loglikelihood in results:
         _check_mark(document, mark)

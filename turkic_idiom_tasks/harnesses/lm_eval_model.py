@@ -21,15 +21,10 @@ from turkic_idiom_tasks.tasks.spans.classifier import BATCH_SIZE, TokenClassifie
 class TokenClassifierLM(LM):
     """A model of lm-eval that tags the words of a document; every span task scores its answer ``{"bio": [...]}``.
 
-    The prompt is not read. The arguments are those of `TokenClassifier.load`, except:
-
-    Args:
-        device: the CPU replaces a GPU that does not exist, because lm-eval passes one by default.
-        batch_size: sentences per forward pass; ``auto`` and lm-eval's default of 1 mean 32, which changes no answer.
-        other: other arguments that lm-eval passes to every model; any that would change the result is refused.
-
-    Raises:
-        InputError: the classifier cannot be used.
+    The prompt is not read. The arguments are those of `TokenClassifier.load`, but the CPU replaces a GPU that does not
+    exist, because lm-eval passes one by default. A batch size of ``auto`` or 1, lm-eval's default, means 32, which
+    changes no answer. Of the other arguments that lm-eval passes to every model, one that would change the result is
+    refused.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The text of each task file of the language-model tasks.
+"""Text of each task file of the language-model tasks.
 
 The files are written once, with ``python -m turkic_idiom_tasks.harnesses.lm_eval_yaml``, and are part of the
 package; nothing is generated when lm-eval reads them. What tasks have in common is in the files that begin with an

@@ -27,7 +27,7 @@ UNREADABLE = "unreadable"  # in place of the revision, as long as the data was n
 
 
 class DatasetTask:
-    """The data of a task class; the class that it is mixed into says what mteb does with it."""
+    """Data of a task class; the class that it is mixed into says what mteb does with it."""
 
     short: str  # name of the task in our results
     metadata: TaskMetadata
@@ -128,11 +128,7 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
         return super()._evaluate_subset(model, data_split, **options)
 
     def _calculate_scores(self, scores: Any, normalized_scores: list[float]) -> Any:
-        """Return our scores from the cosine similarities that mteb's evaluator computed; they replace mteb's.
-
-        Raises:
-            InputError: a similarity is NaN.
-        """
+        """Return our scores in place of mteb's, from the cosine similarities that it computed; NaN is an InputError."""
         pairs = self.source().pairs(self.short, self._subset)
         values = np.array(scores["cosine_scores"], dtype=np.float64)
         if not np.isfinite(values).all():

@@ -155,11 +155,7 @@ class LoadedModel:
     def evaluate_subset(
         self, dataset: Dataset, key: SubsetKey, *, batch_size: int = BATCH_SIZE
     ) -> tuple[Prediction, dict[str, Any]]:
-        """Evaluate the model on one subset of a task as mteb does, which works for any model of mteb.
-
-        Returns:
-            the rankings or similarities, and mteb's row of scores.
-        """
+        """Return the prediction for a subset and mteb's row of scores, from mteb's evaluation, which any model has."""
         task, subset = task_class(key[0])(dataset=dataset), key[1]
         if isinstance(task, IdiomSTS) and not hasattr(self.mteb_model, "encode"):
             raise usage_error(
@@ -201,12 +197,9 @@ def resolve_model(
 ) -> LoadedModel:
     """Load a model by mteb name, Hub id or local folder, each of which `` (pooling=…)`` may follow, or an own class.
 
-    Args:
-        name: the name on the command line; ``FILE.py:CLASS`` is an encoder in mteb's sense.
-        revision: Hub commit; None is the one that mteb pins, otherwise the newest.
-        device: None lets the library choose.
-        dtype: dtype of a transformer's weights, whatever the checkpoint or mteb would choose.
-        trust_remote_code: whether code that comes with the model may be executed.
+    ``FILE.py:CLASS`` is an encoder in mteb's sense. The revision None is the commit that mteb pins, otherwise the
+    newest; the device None is the library's choice. The dtype is that of a transformer's weights, whatever the
+    checkpoint or mteb would choose. Code that comes with the model is executed only if it is trusted.
     """
     check_dtype(dtype)
     match = POOLED_NAME.fullmatch(name)

@@ -207,15 +207,8 @@ def load_community(
 ) -> SentenceTransformerEncoderWrapper:
     """Load one of the community's encoders in mteb's own wrapper; without a pinned revision the newest.
 
-    Args:
-        model_name: its name on the Hub.
-        revision: its commit, or mteb's name for no revision.
-        needs_remote_code: whether it is loaded with code from the Hub.
-        trust_remote_code: whether that code may be executed; None means that TURKIC_IDIOM_TRUST_REMOTE_CODE decides.
-        kwargs: further arguments of mteb's wrapper.
-
-    Raises:
-        InputError: it needs code from the Hub, which may not be executed.
+    Code from the Hub, where a model needs it, is executed only if `trust_remote_code` or, if that is None,
+    TURKIC_IDIOM_TRUST_REMOTE_CODE says so; otherwise there is an InputError.
     """
     trust = trusts_remote_code() if trust_remote_code is None else trust_remote_code
     if needs_remote_code and not trust:

@@ -16,10 +16,7 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 def _finished_classes() -> dict[str, Any]:
-    """Return name -> class of all our tasks; empty while one of their modules is being imported.
-
-    Such a module registers the tasks at its own end.
-    """
+    """Return name -> class of all our tasks; empty while a module of them, which registers at its end, is imported."""
     from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks  # late, because they import parts of mteb
 
     if not hasattr(mteb_tasks, "TASK_CLASSES") or not hasattr(mteb_similarity, "SIMILARITY_CLASSES"):

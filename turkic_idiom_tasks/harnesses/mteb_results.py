@@ -43,7 +43,7 @@ from turkic_idiom_tasks.splits import TEST
 
 @dataclass(frozen=True, eq=False)
 class TaskFolder:
-    """The results of one model on one task and one data set."""
+    """Results of one model on one task and one data set."""
 
     output: Path  # mteb's folder for all results
     task: IdiomTask
@@ -75,9 +75,7 @@ class TaskFolder:
     def read_header(self, subset: str) -> Header | None:
         """Return the header of a finished result of this model on this data; None if there is no result.
 
-        Raises:
-            OtherFormatError: the record has another format.
-            InputError: the record is of other data or of another model, or damaged.
+        Another format is an OtherFormatError; other data, another model, or a damaged record, a plain InputError.
         """
         path = self.record_path(subset)
         if not path.is_file():
@@ -98,8 +96,7 @@ class TaskFolder:
     def write(self, subset: str, record: Record, *, top_k: int | None) -> None:
         """Write a record, which makes the result of the subset a finished one; `top_k` is as in `write_record`.
 
-        Raises:
-            InputError: a result of other data is there, which another program may have written meanwhile.
+        Results of other data, which another program may have written meanwhile, are an InputError.
         """
         with locked(self.path / LOCK):
             if not self.overwrite:

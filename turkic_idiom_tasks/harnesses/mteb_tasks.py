@@ -106,9 +106,7 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         """Return our scores of one subset from mteb's ranking of the whole pool; they replace mteb's scores.
 
         mteb's nDCG and recall break ties by document id; ours are expected values over ties (see `metrics.ranking`).
-
-        Raises:
-            InputError: a similarity is NaN.
+        NaN among the similarities is an InputError.
         """
         pool = self.source().pool(self.short, hf_subset)
         similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # of documents not retrieved

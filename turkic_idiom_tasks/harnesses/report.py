@@ -16,12 +16,7 @@ failures: dict[str, str] = {}  # place -> error, for `turkic-idiom doctor`
 
 
 def report_failure(where: str, error: Exception) -> None:
-    """Record a failed registration and warn about it once per place.
-
-    Args:
-        where: the host module that should have been extended (``mteb.tasks``), or a single task, benchmark or model.
-        error: the error of the registration.
-    """
+    """Record a failed registration and warn about it once per place, such as ``mteb.tasks`` or the name of one task."""
     if where in failures:
         return
     failures[where] = f"{type(error).__name__}: {error}"

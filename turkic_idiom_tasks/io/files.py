@@ -151,13 +151,9 @@ def commit_folder(
 ) -> None:
     """Replace all files of ours in a folder by these, in one step; files of others stay as they are.
 
-    Args:
-        folder: created when missing.
-        files: path below the folder -> content.
-        kind: what the folder holds; an earlier content of another kind is refused.
-        overwrite: whether files of these names may be replaced although they are not ours, or were changed since we
-            wrote them.
-        obsolete: paths below the folder that are removed with the earlier content, whoever wrote them.
+    The folder is created when missing; an earlier content of another kind is refused. Only with `overwrite` are files
+    of these names replaced that are not ours, or were changed since we wrote them. Names are paths below the folder;
+    those in `obsolete` are removed with the earlier content, whoever wrote them.
     """
     folder = Path(os.path.realpath(folder))  # where it is a link, the link stays, and what it leads to is replaced
     old = _beside(folder, "old")

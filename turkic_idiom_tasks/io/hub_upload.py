@@ -90,7 +90,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The commit that holds the files after a publish, and whether this publish made it."""
+    """Commit that holds the files after a publish, and whether this publish made it."""
 
     commit: str
     is_new: bool

@@ -21,13 +21,10 @@ def check_outputs(
     overwrite: bool | None = None,
     command: str | None = None,
 ) -> None:
-    """Check, before any work is done, that a command may write files.
+    """Check, before any work is done, that a command may write files (option -> file).
 
-    Args:
-        outputs: option that names the file -> file.
-        inputs: files and folders that it reads, which are never replaced; nor is anything new put into such a folder.
-        overwrite: whether other files may be replaced; None if the command has no option for it.
-        command: name under which `write_output` wrote files that may be replaced; None if there are none.
+    Its inputs are never replaced, and nothing new is put into an input folder. Another file may be replaced with
+    `overwrite` (None if the command has no option for it), or if `write_output` wrote it for this command.
     """
     option_of: dict[Path, str] = {}
     for option, path in outputs.items():

@@ -139,11 +139,7 @@ def printable(text: str) -> str:
 
 
 def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) -> bytes:
-    """Return the bytes of a regular file of at most `limit` bytes; pipes and devices are not opened.
-
-    Raises:
-        MalformedError: it is not a regular file (or is a link that is not to be followed), too large, or not readable.
-    """
+    """Return the bytes of a regular file; a pipe, a device, or more than `limit` bytes is a MalformedError."""
     if "\0" in str(path):
         raise MalformedError("its name holds a null character")
     # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
@@ -184,11 +180,8 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     """Return the value of a JSON text in UTF-8, with at most `max_depth` brackets inside brackets.
 
     Special numbers are NaN and infinity as Python's json module writes them; the score files of the stock harnesses
-    have such values.
-
-    Raises:
-        MalformedError: it is not JSON, not UTF-8, nested too deep, repeats a key, or holds a number or text that
-            cannot be kept exactly (NaN, infinity, thousands of digits, half of a surrogate pair).
+    have such values. Besides a text that is no JSON, a repeated key is a MalformedError, and so is a number or text
+    that cannot be kept exactly (NaN, infinity, thousands of digits, half of a surrogate pair).
     """
     text = decode_text(data)
     # Python's parser calls itself for each bracket and fails with a RecursionError at some depth. The first count,
@@ -279,8 +272,7 @@ def relative_parts(name: str) -> tuple[str, ...]:
 def inner_path(folder: Path, name: str) -> Path:
     """Return the path inside a folder that a name in a file stands for, with ``/`` between its parts.
 
-    Raises:
-        MalformedError: it is absolute, leads out of the folder, or passes through a symbolic link.
+    A name that is absolute, leads out of the folder, or passes through a symbolic link is a MalformedError.
     """
     path = folder
     for part in relative_parts(name):

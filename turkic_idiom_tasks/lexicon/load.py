@@ -246,16 +246,8 @@ def write_lexicon(
     """Write a lexicon directory, all files in one step, entries and concepts in the order of concept ids.
 
     The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
-    new entries are not counted.
-
-    Args:
-        directory: created when missing; an earlier lexicon in it is only replaced with `overwrite`.
-        concepts: every concept that an entry names.
-        entries: language code -> entries; languages without entries are not written.
-        equivalents: as in `Lexicon`; without any, the file is not written.
-        reviews: as in `Lexicon`; added to those that are kept.
-        others: name -> content of further files of the directory, such as the report of an import.
-        overwrite: whether to replace.
+    new entries are not counted. Languages without entries are not written, nor is the file of equivalents without any.
+    The others are name -> content of further files, such as the report of an import.
     """
     files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():

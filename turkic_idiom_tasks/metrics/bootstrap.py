@@ -122,7 +122,7 @@ def resample(
     With floors (subset -> score of a random ranking) each score is chance-corrected, (score - floor) / (1 - floor).
     """
     parts = []
-    for subset in sorted(strata):
+    for subset in sorted(strata):  # the order of a sum decides its last bit
         floor = floors[subset] if floors is not None else 0.0
         parts.extend(resample_models([strata[subset]], floor=floor, seed=seed))
     return mean(parts)
@@ -150,8 +150,9 @@ def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int 
             ratios = totals[:, 0] / totals[:, 1]
             numerators = sums[:, :, 0] @ counts
             denominators = sums[:, :, 1] @ counts
-            denominators[denominators == 0] = np.nan
+            denominators[denominators == 0] = np.nan  # a draw without any item of the subset has no score
             draws = (numerators / denominators - floor) * scale
+            # the derivative of the ratio n / D by the weight of a concept c: (n_c - ratio * d_c) / D
             residuals = sums[:, :, 0] - ratios[:, None] * sums[:, :, 1]
             influences = residuals / totals[:, 1, None] * scale
             for row, model in enumerate(block):
@@ -228,7 +229,7 @@ def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
     concepts, positions = _concept_positions(tuple(stratum.concepts))
     rounded = np.round(stratum.sums / _GRID) * _GRID
     sums = np.zeros((len(concepts), 2))
-    np.add.at(sums, positions, rounded)
+    np.add.at(sums, positions, rounded)  # `sums[positions] += ...` would count one item of each concept
     return concepts, sums
 
 
@@ -238,7 +239,7 @@ def poisson_counts(concepts: tuple[str, ...], seed: int = SEED) -> Counts:
     counts = np.empty((len(concepts), RESAMPLES), dtype=np.uint8)
     for row, concept in enumerate(concepts):
         counts[row] = _counts_of_concept(concept, seed)
-    counts.flags.writeable = False
+    counts.flags.writeable = False  # the cache hands the same array to every caller
     return counts
 
 

@@ -40,12 +40,8 @@ def choice_scores(
     ``near_share``, ``lexical_share`` and ``random_share`` are the parts of the wrong and readable answers that chose a
     trap of that type.
 
-    Args:
-        gold: position of the right option of each item.
-        answers: position of the chosen option; None if the answer could not be read.
-        concepts: what is resampled.
-        traps: for each item the trap type of each of its options, None for those that have none.
-        seed: of the draws.
+    Gold and answers are positions of options, None if the answer could not be read. The concepts are what is resampled.
+    The traps are the trap type of each option of an item, None for those that have none.
     """
     _check(answers, gold=gold, concepts=concepts, traps=traps)
     right = [answer == position for answer, position in zip(answers, gold, strict=True)]

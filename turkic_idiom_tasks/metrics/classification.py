@@ -45,7 +45,7 @@ def label_scores(gold: Sequence[int], predicted: Sequence[int | None], idioms: S
 
 def macro_f1(gold: Sequence[int], predicted: Sequence[int]) -> float:
     """Return the mean of the F1 of both labels, in [0, 1]; NaN if a label is neither in gold nor predicted."""
-    if any(label not in gold and label not in predicted for label in LABELS):
+    if any(label not in gold and label not in predicted for label in LABELS):  # scikit-learn would take its F1 for 0
         return math.nan
     return float(f1_score(gold, predicted, labels=list(LABELS), average="macro"))
 

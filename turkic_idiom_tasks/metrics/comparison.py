@@ -99,7 +99,7 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
     tests = {}
     if len(parts) >= SMALL_N:
         tests = {"effect": rank_biserial(parts), "p": sign_flip_p(strata, seed=seed)}
-        if parts.any():
+        if parts.any():  # scipy gives NaN and a warning where nothing differs
             tests["p_pratt"] = float(wilcoxon(parts, zero_method="pratt").pvalue)
             tests["p_wilcox"] = float(wilcoxon(parts, zero_method="wilcox").pvalue)
     return Comparison(
@@ -122,6 +122,7 @@ def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
     The strata are language (subset) -> the scores of both systems.
     """
     concepts, (first, second) = _sum_pairs(strata)
+    # To exchange the systems in a concept is to turn the sign of half its difference; what they share stays.
     middle = (first + second).sum(axis=1) / 2
     half = (second - first) / 2
     observed = abs(float(_macro_score(second.sum(axis=1)) - _macro_score(first.sum(axis=1))))
@@ -152,7 +153,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0
     for rank, (p, position) in enumerate(known):
-        highest = max(highest, min(1.0, (len(known) - rank) * p))
+        highest = max(highest, min(1.0, (len(known) - rank) * p))  # a larger p never becomes the smaller one
         adjusted[position] = highest
     return adjusted
 

@@ -73,6 +73,7 @@ def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Se
     above, tied = [], []
     for row, columns in enumerate(relevant):
         for column in columns:
+            # counted, because sorting would put tied documents in some order
             value = similarities[row, column]
             above.append(np.count_nonzero(similarities[row] > value))
             tied.append(np.count_nonzero(similarities[row] == value))
@@ -99,6 +100,7 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
     rows = np.repeat(np.arange(n_queries), counts)
 
     def mean_over_ties(cumulative: Floats) -> Floats:
+        # A document of a tie stands at each place of the tie with the same probability.
         gains = (cumulative[above + tied] - cumulative[above]) / tied
         return np.bincount(rows, weights=gains, minlength=n_queries).astype(np.float64)
 
@@ -118,10 +120,7 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
 
 
 def _reciprocal_ranks(positions: RelevantPositions, rows: npt.NDArray[np.int64]) -> Floats:
-    """Return the expected reciprocal rank of each query's first relevant document.
-
-    It depends only on the group of tied documents with the first relevant one.
-    """
+    """Return the expected reciprocal rank of each query's first relevant document, given the ties of that one."""
     above, tied, n_queries = positions.above, positions.tied, len(positions.counts)
     first = np.full(n_queries, np.iinfo(np.int64).max)
     np.minimum.at(first, rows, above)

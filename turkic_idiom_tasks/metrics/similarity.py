@@ -54,7 +54,7 @@ def similarity_scores(
         "spearman_idiom": spearman(targets[idioms], similarities[idioms]),
         "spearman_general": spearman(targets[general], similarities[general]),
         "affinity": float(gain.mean()) if has_triples else math.nan,
-        "scaled_similarity": float(gain.sum()) / room if abs(room) > 1e-9 else math.nan,
+        "scaled_similarity": float(gain.sum()) / room if abs(room) > 1e-9 else math.nan,  # no room: all are alike
         "accuracy": float(((gain > 0) + 0.5 * (gain == 0)).mean()) if has_triples else math.nan,
         "n_pairs": float(pairs.is_scored.sum()),
         "n_idioms": float(n_idioms),
@@ -85,6 +85,7 @@ def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
     first_ranks, first_cubes = _weighted_ranks(first, weights)
     second_ranks, second_cubes = _weighted_ranks(second, weights)
     totals = weights.sum(axis=0)
+    # in place: with 250 draws at once these arrays should not leave the cache
     first_ranks *= second_ranks
     first_ranks *= weights
     covariance = first_ranks.sum(axis=0) - totals * ((totals - 1) / 2) ** 2
@@ -112,7 +113,8 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats, *, seed: int 
         draws[start : start + _DRAWS_AT_ONCE] = weighted_spearman(first, second, block[rows])
     score = spearman(first, second)
     without = weighted_spearman(first, second, (1.0 - np.eye(len(names)))[rows])
-    influence = np.nan_to_num(score - without)
+    influence = np.nan_to_num(score - without)  # undefined where one side is constant without the concept
+    # The reach is that of a ratio, 1 / C, times 2, because a correlation goes from -1 to 1.
     return Resampled(score, draws, names, influence - influence.mean(), reach=2 / len(names), seed=seed)
 
 

@@ -181,7 +181,7 @@ def curves(
         alt.layer(lines, marks, data=data)
         .properties(width=250, height=170)
         .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=panels_in_row)
-        .resolve_axis(x="independent")
+        .resolve_axis(x="independent")  # else only the lowest panels have labels
     )
     return _chart(drawn, title, description)
 
@@ -204,6 +204,7 @@ def line(points: Sequence[tuple[float, float]], *, title: str, description: str,
 
 
 def _chart(drawn: Any, title: str, description: str) -> Chart:
+    # labelLimit 0, because Vega cuts labels off at 180 pixels.
     ink = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0}
     lines = {"domainColor": _INK, "tickColor": _INK, "gridColor": _INK, "gridOpacity": 0.15}
     configured = drawn.properties(title={"text": title, "anchor": "start", "offset": 12}, padding=12).configure(

@@ -31,7 +31,9 @@ _Scores = tuple[Header, ScoredSubset, list[int]]
 _System = Mapping[SubsetKey, _Scores]
 
 SIDES = ("A", "B")
-ALPHA = round(1 - LEVEL, 9)  # a smaller p, after Holm, shows a difference
+ALPHA = round(
+    1 - LEVEL, 9
+)  # a smaller p, after Holm, shows a difference; rounded, because 1 - .95 is .05000000000000004
 _DECIMALS = 6  # as mteb rounds
 _NOT_COMPARED = (*SIMILARITY_TASKS, IDIOMATICITY)
 _NO_PAIRED_TEST = (
@@ -70,15 +72,8 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     """Compare the results of two systems on every task and subset that they have, except similarity tasks.
 
     Spearman's correlation of a similarity task is no mean over items, so the tests of this comparison do not apply.
-
-    Args:
-        first: record or folder of A.
-        second: record or folder of B.
-        dataset: the data that was scored.
-        tasks: T1, T2, T3, T4, full names, or ``spans``; empty for all.
-
-    Raises:
-        InputError: the results cannot be read, are of other data, or one has tasks or subsets that the other lacks.
+    Tasks are T1, T2, T3, T4, full names, or ``spans``; empty for all. Both results must have the same tasks and
+    subsets.
     """
     unpaired = {name.lower() for task in SIMILARITY_TASKS.values() for name in (task.name, task.short)}
     wanted: set[str] = set()
@@ -165,17 +160,10 @@ def comparison_frame(report: Report) -> pd.DataFrame:
 
 
 def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> _System:
-    """Return the scores of one system.
+    """Return the scores of one system in a record or folder, for the wanted tasks (short names; empty for all).
 
-    Args:
-        place: record or folder.
-        dataset: the data that was scored.
-        wanted: short names of tasks; empty for all.
-        by_size: whether span results with different numbers of training sentences are different tasks.
-
-    Raises:
-        InputError: there is no result of these tasks; a record is damaged, cut, of other data, or does not give the
-            scores that it states; or two records of one subset differ in more than the seed.
+    With `by_size` span results with different numbers of training sentences are different tasks. Records of one subset
+    may differ in the seed alone.
     """
     if not place.exists():
         raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")

@@ -69,12 +69,10 @@ class RunReport:
 
 
 def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
-    """Return the scores that results state.
+    """Return the scores that results state, with `SCORE_COLUMNS`; an undefined value is NaN.
 
-    Returns:
-        a frame with `SCORE_COLUMNS`. A pretrained model has no language and no seed. The language is that of the
-        meanings (retrieval) or of the sentences (spans) of the training; size is a text: ``0``, ``10``, ``all``. An
-        undefined value is NaN.
+    A pretrained model has no language and no seed. The language is that of the meanings (retrieval) or of the sentences
+    (spans) of the training; size is a text: ``0``, ``10``, ``all``.
     """
     rows: list[list[Any]] = []
     for header in headers:
@@ -92,11 +90,7 @@ def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
 
 
 def query_frame(records: Iterable[Record]) -> pd.DataFrame:
-    """Return the nDCG of every test query of the retrieval tasks, computed from the rankings, with `QUERY_COLUMNS`.
-
-    Raises:
-        InputError: the rankings of a record do not give the scores that it states.
-    """
+    """Return the nDCG of every test query, with `QUERY_COLUMNS`, from rankings that must give the stated scores."""
     rows: list[list[Any]] = []
     for record in records:
         identity = _identity(record.header)
@@ -118,12 +112,9 @@ def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.DataFrame:
     """Return the mean over seeds of every measure, NaN where one is undefined, and the deviation of the main one.
 
-    Args:
-        cells: a row for each result, with columns for the keys and for each measure.
-        keys: what the results of different seeds have in common; the rows are in the order in which they appear.
-        main: the measure whose standard deviation is in the column `SPREAD`.
+    A row of `cells` is a result; results of different seeds have the keys in common. The deviation is in `SPREAD`.
     """
-    groups = cells.groupby(keys, sort=False, dropna=False)
+    groups = cells.groupby(keys, sort=False, dropna=False)  # pandas drops rows that lack a key, without a word
     measures = [name for name in cells.columns if name not in keys and pd.api.types.is_numeric_dtype(cells[name])]
     # A mean over only those seeds whose score is defined would look better than the system is
     means = groups[measures].agg(lambda values: values.mean(skipna=False))

@@ -24,11 +24,7 @@ class Report:
 
     @classmethod
     def of(cls, grid: Grid) -> Report:
-        """Return the state of a grid now.
-
-        Raises:
-            InputError: a file in its folder is damaged.
-        """
+        """Return the state of a grid now."""
         states = grid.states()
         failures = {cell: grid.failure(cell).error for cell, state in states.items() if state == FAILED}
         return cls(states, grid.headers(), failures)

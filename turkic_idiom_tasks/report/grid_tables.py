@@ -31,11 +31,8 @@ SCORES = "scores.csv"  # every score of every cell
 def write_grid_tables(grid: Grid) -> list[Path]:
     """Write every table (CSV, Markdown) and figure (SVG, Vega-Lite) into ``tables/`` of the grid's folder.
 
-    Returns:
-        the Markdown files, then the figures, then the table of all scores.
-
-    Raises:
-        InputError: no cell is finished, or a record is damaged.
+    Return the Markdown files, then the figures, then the table of all scores. Without a finished cell there is an
+    InputError.
     """
     headers = grid.headers()
     if not headers:

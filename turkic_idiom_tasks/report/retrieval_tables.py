@@ -105,13 +105,7 @@ class RetrievalScores:
 
 
 def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
-    """Return the means of the scores of a retrieval grid.
-
-    Args:
-        scores: from `frame.score_frame`.
-        queries: from `frame.query_frame`, of the same results.
-        languages: codes of the languages of the means, as far as the data has them.
-    """
+    """Return the means of a grid, from `frame.score_frame` and `frame.query_frame`, over the languages in the data."""
     scores = scores[scores["task"].isin(SUBSETS)]
     tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
     pairs = set(zip(tested["task"], tested["subset"], strict=True))
@@ -124,7 +118,7 @@ def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection
     means = groups.mean().unstack("measure")
     means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
     if UNTUNED_KEPT in means:
-        means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]
+        means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]  # the number of seeds
     averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
     return RetrievalScores(
         models=tuple(sorted(scores["model"].unique(), key=lambda name: _place(name, PAPER_ENCODERS))),
@@ -157,7 +151,7 @@ def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, 
         by_subset = by_subset.loc[wanted]
         row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
         row[N_QUERIES] = int(by_subset["n_queries"].sum())
-        row[N_SEEDS] = int(by_subset[N_SEEDS].min())
+        row[N_SEEDS] = int(by_subset[N_SEEDS].min())  # languages differ while the grid is not finished
         # The languages whose training ended with the untuned weights, with the share of seeds if not with all
         kept = []
         for subset, of_subset in by_subset.iterrows():

@@ -35,11 +35,7 @@ _PAPER_HEADINGS = {"precision": "paper P", "recall": "paper R", "f1": "paper F1"
 
 
 def span_tables(scores: pd.DataFrame) -> list[Table]:
-    """Return every table of a span grid.
-
-    Args:
-        scores: from `frame.score_frame`, of one source language.
-    """
+    """Return every table of a span grid, from `frame.score_frame` of one source language."""
     published = published_tables()
     scores = scores[scores["task"] == SPANS]
     means = _means(scores)
@@ -84,11 +80,7 @@ def span_tables(scores: pd.DataFrame) -> list[Table]:
 
 
 def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
-    """Return name -> chart: Figures 1 and 4 of the paper; empty if the grid did not adapt to another language.
-
-    Args:
-        scores: from `frame.score_frame`, of one source language.
-    """
+    """Return name -> chart: Figures 1 and 4 of the paper; empty if the grid did not adapt to another language."""
     means = _means(scores[scores["task"] == SPANS])
     others = means[means["subset"] != means["language"]]
     is_zero = others["size"] == "0"

@@ -30,11 +30,7 @@ from turkic_idiom_tasks.results.record import SUFFIX, Training, read_header, rea
 
 
 def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
-    """Return every prediction of the data in some files and folders that can be submitted.
-
-    Raises:
-        InputError: a place does not exist, there are no predictions in any, or a file is damaged or of other data.
-    """
+    """Return every prediction of the data in files and folders that can be submitted; none is an InputError."""
     files = _all_files(places)
     metas = mteb_files.model_metas(files)
     results: list[ModelPredictions] = []
@@ -73,9 +69,6 @@ def find_scores(place: Path) -> list[StatedScores]:
     """Return the retrieval scores that the records and the stock mteb results in a folder, or one file, state.
 
     `turkic-idiom run` writes the same scores twice, in its records and in mteb's format; they are returned once.
-
-    Raises:
-        InputError: there is no such place, or a file is damaged.
     """
     files = _all_files([place])
     scores: list[StatedScores] = []

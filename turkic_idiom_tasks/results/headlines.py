@@ -1,4 +1,4 @@
-"""The headline of a subset: one number that spelling alone gets by chance, and that rises when a model learns meaning.
+"""Headline of a subset: one number that spelling alone gets by chance, and that rises when a model learns meaning.
 
 It is chance-corrected, (score - chance) / (1 - chance): in every task 0 is chance and 1 is perfect, so headlines of
 several tasks have a mean. The paper's own scores stand beside it under their own names.
@@ -37,7 +37,7 @@ SPELLING_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Headline:
-    """The items that a headline counts, and what each adds."""
+    """Items that a headline counts, and what each adds."""
 
     concepts: tuple[str, ...]  # (n,) of each item; items of one concept are resampled together
     sums: Floats  # (n, 2) numerator and denominator; the score is the ratio of their sums

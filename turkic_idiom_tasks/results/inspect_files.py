@@ -30,12 +30,7 @@ _SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice") | {CLOZE_OPEN: "idiom_cloze
 def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
     """Return the answers of a log, one prediction for each set in it; None for a log of somebody else's task.
 
-    Args:
-        path: a log whose name `LOG` matches.
-        dataset: what was predicted.
-
-    Raises:
-        InputError: Inspect is not installed, or the log is damaged, unfinished, of other data or incomplete.
+    A log that is damaged, unfinished, incomplete or of other data is an InputError.
     """
     try:
         from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import

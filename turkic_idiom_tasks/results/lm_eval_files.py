@@ -77,14 +77,8 @@ class _Sample(HarnessFile):
 def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
     """Return the answers that a model gave in one task, by the strict reading of spans and the flexible one of items.
 
-    Where a run asks every prompt, the answers to the first one count.
-
-    Args:
-        path: a file whose name `SAMPLES` matches.
-        dataset: the data that was predicted.
-
-    Raises:
-        InputError: the file is damaged, of other data, incomplete, or the results of the same run are missing.
+    Where a run asks every prompt, the answers to the first one count. The results of the run must stand beside the
+    samples.
     """
     match = SAMPLES.fullmatch(path.name)
     assert match is not None

@@ -78,12 +78,8 @@ def describe_encoder(
 ) -> ModelPredictions:
     """Return what the name of an untuned encoder says about it, without predictions.
 
-    Args:
-        path: the file.
-        name: as results name the model, with or without ``(pooling=mean)``.
-        revision: as results state it.
-        pooling: as results state it.
-        is_native: whether the model was scored with its own pooling, rather than one that the user chose.
+    Name, which may end in ``(pooling=mean)``, revision and pooling are as results state them. The pooling is native if
+    it is the model's own, rather than one that the user chose.
     """
     match = POOLED_NAME.fullmatch(name)
     base = match["base"] if match else name

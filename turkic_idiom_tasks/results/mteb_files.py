@@ -70,16 +70,10 @@ class _Run(HarnessFile):
 
 
 def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]], dataset: Dataset) -> ModelPredictions:
-    """Return the predictions of one task.
+    """Return the predictions of one task, from one of the `PREDICTION_FILES`.
 
-    Args:
-        path: one of `PREDICTION_FILES`.
-        metas: from `model_metas`; they say which data and model the predictions are of.
-        dataset: the data that was predicted.
-
-    Raises:
-        InputError: the file is damaged, of other data, or the results of the same run are missing or cannot be
-            distinguished from those of another run.
+    The metas, from `model_metas`, say which data and model they are of. If there are none of the same run, or they
+    cannot be distinguished from those of another run, there is an InputError.
     """
     task = PREDICTION_FILES[path.name]
     content = read_harness_file(_Predictions, path)

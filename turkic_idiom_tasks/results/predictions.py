@@ -65,14 +65,9 @@ class Rankings:
 
     @classmethod
     def from_similarities(cls, pool: Pool, similarities: npt.NDArray[np.floating]) -> Rankings:
-        """Rank by similarity.
+        """Rank by (Q, N) similarities in the order of the pool: higher is nearer, -inf was not retrieved.
 
-        Args:
-            pool: queries and documents.
-            similarities: (Q, N) in the order of the pool, higher is nearer; -inf for documents that were not retrieved.
-
-        Raises:
-            ValueError: a similarity is NaN, because the model's vectors are not finite.
+        NaN is a ValueError, because it means that the model's vectors are not finite.
         """
         if np.isnan(similarities).any():
             row = int(np.isnan(similarities).any(axis=1).argmax())
@@ -151,10 +146,8 @@ Predictions = Mapping[SubsetKey, Prediction]
 def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task: str | None = None) -> Iterator[str]:
     """Yield the lines of predictions; the same predictions give the same lines.
 
-    Args:
-        predictions: (task, subset) -> rankings, tags, answers or similarities.
-        top_k: documents per query that are listed; a group of ties is never cut. None lists all.
-        default_task: the one task of the file, which its head lines leave out; None for a file of several.
+    Of a query `top_k` documents are listed, None for all; a group of ties is never cut. The default task is the one
+    task of the file, which its head lines leave out; None for a file of several.
     """
     for task, subset in sorted(predictions, key=usual_order):
         prediction = predictions[task, subset]

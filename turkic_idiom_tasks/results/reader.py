@@ -80,12 +80,9 @@ def read_lines(
 ) -> tuple[dict[SubsetKey, Prediction], list[Fault]]:
     """Return the predictions of the data in an untrusted file's lines, and everything that is wrong with them.
 
-    Args:
-        lines: lines in the format of `predictions.to_lines`.
-        dataset: the data that was predicted.
-        first_line: number of the first line, for the faults.
-        default_task: the one task of the file, as in submissions; None if every head line names its task.
-        max_line: largest number of bytes of a line; None for no limit.
+    The format is that of `predictions.to_lines`. The number of the first line is for the faults. The default task is
+    the one task of the file, as in submissions; None if every head line names its task. A line has at most `max_line`
+    bytes.
     """
     sections: dict[SubsetKey, _Section] = {}
     faults: list[Fault] = []
@@ -136,18 +133,9 @@ def read_answers(
 ) -> Prediction:
     """Return the answers in the log of a harness as the predictions of one subset.
 
-    Args:
-        path: the log.
-        key: task and subset.
-        answers: for each sentence or item of the log its id, the digest that our task stated beside it, and the
-            answer: tags as letters, or see `item_answers.Answer`.
-        dataset: the data that was asked.
-        prompt: variant of the prompt; only for items.
-        method: one of `METHODS`; only for items.
-
-    Raises:
-        InputError: the data have no such subset, an answer is missing, repeated, of another edition of its item, or
-            does not fit; names the file.
+    They are the id of each sentence or item of the log, the digest that our task stated beside it, and the answer: tags
+    as letters, or see `item_answers.Answer`. Prompt and method, one of `METHODS`, are those of items. An answer that is
+    missing, repeated, of another edition of its item, or does not fit is an InputError that names the log.
     """
     task, subset = key
     section = _open_section(dataset, task, subset, prompt=prompt, method=method)
@@ -236,7 +224,7 @@ def _data_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
 
 
 class _Section:
-    """The lines of one subset: each item of the data once."""
+    """Lines of one subset: each item of the data once."""
 
     def __init__(self, task: str, subset: str, data: _Data, prompt: str, method: str) -> None:
         self.noun = _NOUNS[type(data)]

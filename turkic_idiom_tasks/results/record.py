@@ -136,11 +136,7 @@ class Header(BaseModel):
     throughput: Throughput | None = None  # None if it was not measured
 
     def scores(self, task: str, subset: str) -> Mapping[str, float]:
-        """Return the scores of one subset, NaN where undefined.
-
-        Raises:
-            KeyError: it is not in this record.
-        """
+        """Return the scores of one subset, NaN where undefined; a subset that is not in this record is a KeyError."""
         for row in self.subsets:
             if (row.task, row.subset) == (task, subset):
                 return {name: math.nan if value is None else value for name, value in row.scores.items()}
@@ -206,11 +202,7 @@ def write_record(path: Path, header: Header, predictions: Predictions, *, top_k:
 
 
 def read_header(path: Path) -> Header:
-    """Return the header of a record.
-
-    Raises:
-        OtherFormatError: it has another format; every other fault of the file is a plain InputError.
-    """
+    """Return the header of a record; another format is an OtherFormatError, every other fault a plain InputError."""
     return _parse_header(path, next(_lines(path), b""))
 
 

@@ -110,11 +110,7 @@ def score_all(predictions: Predictions) -> dict[SubsetKey, Mapping[str, float]]:
 
 
 def score_record(record: Record) -> list[ScoredSubset]:
-    """Return the scores of every subset of a record, computed from its predictions.
-
-    Raises:
-        InputError: the record states another score than its predictions give, or does not state the main score.
-    """
+    """Return the scores of every subset of a record from its predictions, which must give the scores that it states."""
     scored = []
     for (task, subset), predictions in record.predictions.items():
         computed = score_subset(predictions)

@@ -58,14 +58,9 @@ def score_encoder(
 ) -> Iterator[EncoderResult]:
     """Yield the prediction of a model for every subset under every pooling as soon as it is there.
 
-    Args:
-        loaded: the model.
-        datasets: task (short name) -> its data.
-        keys: (task, subset) pairs.
-        poolings: from `LoadedModel.chosen_pooling`; None stands for mteb's own evaluation.
-        batch_size: texts per forward pass.
-        first_layer: index of the hidden states that first_last takes as the first layer.
-        progress: called with the unit ``texts`` while texts are encoded, and ``subsets`` while they are ranked.
+    The datasets are by the short names of tasks. The poolings are from `LoadedModel.chosen_pooling`; None stands for
+    mteb's own evaluation. `first_layer` is the index of the hidden states that first_last takes as the first layer. The
+    unit of the progress is ``texts`` while they are encoded, and ``subsets`` while they are ranked.
     """
     ours = [pooling for pooling in poolings if pooling is not None]
     # the clock stands still while the caller scores and writes a result: it starts again after each `yield`
@@ -81,7 +76,7 @@ def score_encoder(
             for pooling, prediction in by_pooling.items():
                 yield EncoderResult(key, pooling, prediction, seconds, throughput)
             start = time.perf_counter()
-    if len(ours) < len(poolings):
+    if len(ours) < len(poolings):  # None is among them
         for task in dict.fromkeys(task for task, _ in keys):
             of_task = [key for key in keys if key[0] == task]
             for number, key in enumerate(of_task):

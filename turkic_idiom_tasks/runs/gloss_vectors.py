@@ -20,11 +20,9 @@ def encode_glosses(
 ) -> npt.NDArray[np.float32]:
     """Return one vector for each gloss, (N, D) float32 of length 1, from one pass over the distinct texts.
 
-    Args:
-        model: mteb or Hugging Face name, or a local folder, of a transformer; `` (pooling=mean)`` may follow.
-        texts: for each gloss language code -> text, which are read in a row.
-        prefix: text before each gloss, such as ``query: `` for E5.
-        progress: called with the number of distinct texts that are done, and of all.
+    The model is a transformer: an mteb or Hugging Face name, or a local folder; `` (pooling=mean)`` may follow. The
+    texts of a gloss, by language code, are read in a row after the prefix, such as ``query: `` for E5. The progress is
+    the number of distinct texts that are done, and of all.
     """
     with quiet_libraries():
         loaded = resolve_model(model)

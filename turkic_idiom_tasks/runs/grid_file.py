@@ -34,7 +34,7 @@ def read_grid_file(path: Path) -> list[CellKind]:
     ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file. An error about a key or value
     names it, its place, and the nearest known one.
     """
-    if not path.exists() and path.parent == Path():
+    if not path.exists() and path.parent == Path():  # a user's own file of that name comes first
         path = PACKAGED.get(path.name, path)
     if not path.is_file():
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")

@@ -109,7 +109,7 @@ class IdiomaticityCells(CellKind):
             }
             return build_record(
                 model,
-                {},
+                {},  # no predictions: the labels are in the outcome
                 {(IDIOMATICITY, rows.path): figures},
                 data=DataName(path=rows.path, revision=rows.revision),
                 revision=content_revision(model),

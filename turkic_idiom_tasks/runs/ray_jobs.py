@@ -26,9 +26,9 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 ATTEMPTS = 2  # for a cell whose worker dies; a cell that fails is not tried again
 _PATIENCE = 10  # seconds for a cluster to answer
-_OBJECT_STORE = 100 * 2**20  # bytes; it only holds the data
+_OBJECT_STORE = 100 * 2**20  # bytes; it only holds the data, and Ray would take 30% of the memory
 _SETTINGS = {
-    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",  # Ray sends statistics to its makers unless told not to
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # a job that asks for no GPU still sees them all
 }
 
@@ -53,7 +53,7 @@ class RayRunner:
             # because its imports take several seconds.
             settings = {"num_cpus": self.cpus, "num_gpus": self.gpus, "max_retries": 0, "max_calls": 0}
             remote = ray.remote(**settings)(run_in_worker)
-            data = ray.put(dataset)
+            data = ray.put(dataset)  # once, and not with every job
             # jobs, each with the number of workers that died one after the other while no cell of it ended
             waiting = deque((job, 0) for job in jobs)
             running: dict[Any, tuple[Job, int]] = {}
@@ -94,6 +94,7 @@ class RayRunner:
             # Ray would try for minutes to reach a program that is not there.
             if port.isdigit() and "/" not in host:
                 socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+            # log_to_driver would print what workers write to our stdout, among the results.
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
             if self.address is None:

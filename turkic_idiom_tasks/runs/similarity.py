@@ -171,7 +171,7 @@ class SimilarityCells(CellKind):
                 )
                 settings |= {
                     "pretrain_sentences": content_digest([self.sentences]),
-                    "batch_size": self.training.batch_size,
+                    "batch_size": self.training.batch_size,  # of the masked-LM training too
                 }
         return settings
 
@@ -216,7 +216,7 @@ class SimilarityCells(CellKind):
         loss, replacement = self._treatments()[cell.regime]
         trainee = load_trainee(
             cell.model,
-            task="T2",
+            task="T2",  # a task of retrieval; sentences have a prompt of their own
             pooling=self.training.pooling,
             revision=pinned_commit(cell.model),
             trust_remote_code=trust_remote_code,

@@ -213,7 +213,7 @@ class SpanCells(CellKind):
                     seed=cell.seed,
                     size=cell.size,
                     config=self.training.model_dump(),
-                    outcome=outcome.model_dump(exclude={"seconds"}),
+                    outcome=outcome.model_dump(exclude={"seconds"}),  # they are part of those of the record
                 ),
                 seconds=time.perf_counter() - start + outcome.seconds,
             )

@@ -74,7 +74,7 @@ def save_tuned(tuned: Tuned, folder: Path, record: Mapping[str, Any]) -> None:
     has a regime, it is that of a training for retrieval.
     """
     with new_model(folder) as unfinished:
-        tuned.model.save_pretrained(str(unfinished), create_model_card=False)
+        tuned.model.save_pretrained(str(unfinished), create_model_card=False)  # ours is written below
         kind, name = ("retrieval", RETRIEVAL_RECORD) if "regime" in record else ("similarity", SIMILARITY_RECORD)
         write_json(unfinished / name, without_nan(record))
         write_text(unfinished / CARD, model_card(kind, record))

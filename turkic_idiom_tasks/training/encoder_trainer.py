@@ -196,6 +196,7 @@ class _EncoderTrainer(SentenceTransformerTrainer):
     def training_step(self, *arguments: Any, **options: Any) -> torch.Tensor:
         """Return the loss of one step; all processes stop together."""
         loss: torch.Tensor = super().training_step(*arguments, **options)
+        # gathered, because a process that stopped alone would leave the others waiting for its gradients
         if not self.accelerator.gather(loss.reshape(1)).isfinite().all():
             self._best.diverged_at = self.state.global_step + 1
             self.control.should_training_stop = True

@@ -68,13 +68,11 @@ class RegimeData:
 
 
 def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) -> RegimeData:
-    """Return the pairs and development queries of a regime.
+    """Return the pairs and development queries of a regime, from a dataset with lexicon entries.
 
-    Args:
-        dataset: a dataset with lexicon entries.
-        regime: ``tr-only``: Turkish idioms and their meanings; ``monolingual``: those of `language`; ``cross-lingual``:
-            Turkish idioms with the meanings in `language`, or with those in each of the other languages.
-        language: a code; required for monolingual, refused for tr-only.
+    ``tr-only``, which takes no language, has Turkish idioms and their meanings; ``monolingual`` those of `language`,
+    which it needs; ``cross-lingual`` Turkish idioms with the meanings in `language`, or with those in each of the other
+    languages.
     """
     code = _checked_language(regime, language)
     lexicon = dataset.lexicon
@@ -160,6 +158,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
 
 def text_key(text: str, language: str) -> str:
     """Return a key that texts share if they differ only in case, circumflexes, punctuation and spaces."""
+    # A text of signs alone is its own key: an empty one would make all such texts equal.
     return " ".join(_WORD.findall(fold(text, LANGUAGES[language]))) or text
 
 

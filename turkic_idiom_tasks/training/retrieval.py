@@ -34,6 +34,7 @@ from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, IS_FINITE, che
 
 log = logging.getLogger("turkic_idiom_tasks")
 
+# The reentrant kind needs inputs with gradients, which the frozen embeddings under LoRA do not give.
 _CHECKPOINTING = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
 
 
@@ -93,7 +94,7 @@ def development_ndcg(
                 list(texts.values()),
                 prompt=prompts[role],
                 batch_size=EVALUATION_BATCH,
-                normalize_embeddings=model.similarity_fn_name == "cosine",
+                normalize_embeddings=model.similarity_fn_name == "cosine",  # so that the product below is the cosine
                 show_progress_bar=False,
             )
             vectors[role] = np.asarray(encoded)  # (N, H) float32

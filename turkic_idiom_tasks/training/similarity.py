@@ -60,7 +60,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
                 "no general pairs: nothing pushes sentences apart, so the regression may collapse; give some with "
                 "--set general=FILE"
             )
-        rows += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]
+        rows += [(row.sentence1, row.sentence2, row.gold or 0.0) for row in data.general]  # all have a gold score
     return train_encoder(
         model,
         Dataset.from_dict(dict(zip(names, zip(*rows, strict=True), strict=True))),

@@ -34,11 +34,11 @@ def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: i
         "learning_rate": config.learning_rate,
         "weight_decay": config.weight_decay,
         "bf16": config.bf16,
-        "optim": "adamw_torch_fused",
+        "optim": "adamw_torch_fused",  # transformers' own choice depends on the version of torch
         "lr_scheduler_type": "linear",
-        "use_cpu": not torch.accelerator.is_available(),
+        "use_cpu": not torch.accelerator.is_available(),  # transformers refuses bf16 on a CPU that is not chosen
         "seed": seed,
-        "data_seed": seed,
+        "data_seed": seed,  # the order of the rows; accelerate would otherwise take torch's state
         "save_strategy": "no",
         "logging_strategy": "no",
         "report_to": "none",
@@ -63,12 +63,10 @@ class KeepBest(TrainerCallback):
     ) -> None:
         """Begin without any evaluation.
 
-        Args:
-            model: the model that is trained.
-            ranks: names of the metrics by which evaluations are compared, the most important one first. Higher is
-                better, but for ``eval_loss``; NaN is worse than every number.
-            evaluations: number of evaluations, spread evenly over the steps; None evaluates after every epoch.
-            patience: evaluations without a new best one after which training stops; None never stops.
+        Evaluations are compared by the metrics in `ranks`, the most important one first. Higher is better, but for
+        ``eval_loss``; NaN is worse than every number. `evaluations` of them are spread evenly over the steps; None
+        evaluates after every epoch. Training stops after `patience` evaluations without a new best one; None never
+        stops.
         """
         self.history: list[Mapping[str, float]] = []  # metrics of the evaluations
         self.best: Mapping[str, float] = {}  # metrics of the best one, the earliest of equal ones
@@ -106,6 +104,7 @@ class KeepBest(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
         """Request an evaluation at the planned steps."""
+        # After a loss that is not finite the weights are of no use, and scoring them would only take time.
         control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:

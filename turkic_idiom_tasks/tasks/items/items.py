@@ -32,15 +32,8 @@ def build_items(
 ) -> tuple[Item, ...]:
     """Return the items of one set, sorted by id; none if the dataset has nothing for it. They are kept in memory.
 
-    Args:
-        dataset: a lexicon, or a dataset in the Hub layout with its entries.
-        kind: one of `KINDS`.
-        language: code of the language of the idiom.
-        target: code of the language of the options; only for `equivalent`, which needs it.
-        split: ``test``, or ``train`` for examples in a prompt.
-
-    Raises:
-        InputError: an argument is unknown, the languages do not fit the kind, or the dataset has no entries.
+    The languages are those of the idiom and, only for `equivalent`, of the options (`target`). The split ``train`` is
+    for examples in a prompt. A dataset without entries is an InputError.
     """
     if kind not in KINDS:
         raise usage_error(f"unknown kind of items {kind!r}; known: {', '.join(KINDS)}")

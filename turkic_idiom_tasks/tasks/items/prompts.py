@@ -45,11 +45,7 @@ _ENGLISH = {variant: Wording(**_FILE[variant]) for variant in (EN1, EN2, EN3)}
 
 
 def prompt(item: Item, variant: str = EN1) -> str:
-    """Return the question about an item, with its options; the answer is a letter.
-
-    Raises:
-        InputError: the variant is none of `VARIANTS`.
-    """
+    """Return the question about an item, with its options, in one of the `VARIANTS`; the answer is a letter."""
     wording = _wording(item, variant)
     form = wording.by_letter.format(letters=", ".join(letters(item)))  # the comma needs no translation
     lines = [f"{_task(item, wording)} {form}", *_subject(item, wording)]

@@ -48,10 +48,7 @@ class OpenClozeJudgement:
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
     """Return name -> score of the items of one set; see `metrics.choice`. `usage` has the scores of pairs besides.
 
-    An answer is the position of the chosen option, or None if it could not be read.
-
-    Raises:
-        ValueError: there are more or fewer answers than items, or an answer is no position of an option.
+    An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
     """
     return _choice_scores(items, answers, pairs=[item.concept for item in items])
 
@@ -76,9 +73,7 @@ def judge_open_cloze(
 ) -> list[OpenClozeJudgement]:
     """Return the judgement of each text that was filled into the blank of a `cloze` item; None could not be read.
 
-    Raises:
-        ValueError: there are more or fewer answers than items.
-        InputError: the lexicon lacks the example of an item, so the items were not made from it.
+    Another number of answers than of items is a ValueError; a lexicon that the items were not made from, an InputError.
     """
     same = lexicon.judged(SAME)
     judgements = []

@@ -57,11 +57,7 @@ class AStitchData:
     """A local copy of AStitchInLanguageModels; its `root` holds ``Task1`` and ``Task2``."""
 
     def __init__(self, path: Path | str | None = None) -> None:
-        """Find a copy of the repository; without a path it is in the folder that ``ASTITCH_DATA`` names.
-
-        Raises:
-            InputError: it is not there; says where it can be obtained.
-        """
+        """Find a copy of the repository, by default in ``ASTITCH_DATA``; an InputError says where to obtain it."""
         name = path if path is not None else os.environ.get(ASTITCH_VARIABLE, "")
         if not str(name):
             raise InputError(
@@ -119,12 +115,10 @@ class AStitchData:
         Where the file does not have the expressions, they are those of the same sentences in the file of subtask A that
         does.
 
-        Args:
-            subset: ``eng`` or ``por``.
-            subtask: ``A`` (is it idiomatic?) or ``B`` (does the second sentence say what it means?).
-            part: ``dev``, ``test``, ``train_zero_shot``, ``train_one_shot`` or ``train_few_shot``.
-            context: whether the neighbouring sentences are included; subtask B has no such files.
-            idiom: whether the expression is the second sentence; of no effect in subtask B.
+        Subtask ``A`` asks whether the expression is idiomatic, ``B`` whether the second sentence says what it means.
+        The parts are ``dev``, ``test``, ``train_zero_shot``, ``train_one_shot`` and ``train_few_shot``. In subtask A
+        the neighbouring sentences can be included as context, and the expression is the second sentence unless `idiom`
+        is False.
         """
         around = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
         folder = self.root / "Task1" / "SubTaskA" / ASTITCH_LANGUAGES[subset]

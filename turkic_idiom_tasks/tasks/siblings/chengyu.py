@@ -39,11 +39,7 @@ def chengyu_dataset() -> PairDataset:
 
 
 def chengyu_path(split: str) -> Path:
-    """Return the file of a split in the folder that ``CHENGYU_STS_DATA`` names: ``test.csv`` or ``test.tsv``.
-
-    Raises:
-        InputError: the variable is not set, or the folder has no such file; says where the data is described.
-    """
+    """Return the file of a split in the folder that ``CHENGYU_STS_DATA`` names: ``test.csv`` or ``test.tsv``."""
     folder = os.environ.get(CHENGYU_VARIABLE, "")
     for ending in ("csv", "tsv"):
         path = Path(folder) / f"{split}.{ending}"

@@ -45,11 +45,7 @@ class Question:
 def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TEST_PART) -> list[Question]:
     """Return a question for every row of a file of Task 1, in its order.
 
-    Args:
-        data: a copy of AStitchInLanguageModels.
-        kind: one of `KINDS`.
-        subset: ``eng`` or ``por``.
-        part: `TEST_PART`, or `EXAMPLES_PART` with other sentences of the same idioms and of the development idioms.
+    The part is `TEST_PART`, or `EXAMPLES_PART` with other sentences of the same idioms and of the development idioms.
     """
     texts = [text for text, _ in _OPTIONS[kind]]
     labels = tuple(label for _, label in _OPTIONS[kind])

@@ -56,14 +56,10 @@ class Answer:
 
 
 def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
-    """Return the tags that a response gives to the tokens of a sentence; never raise an error.
+    """Return the tags that a response gives to the tokens of an NFC sentence; never raise an error.
 
-    Args:
-        response: text of the model; any other type is a format error.
-        sentence: NFC text.
-        tokens: its words, in order.
-        language: language of the sentence, which decides how letters are compared.
-        strict: whether to accept only the formats that the prompts ask for, exact to the letter.
+    A response that is no text is a format error. The language decides how letters are compared. With `strict` only the
+    formats that the prompts ask for are accepted, exact to the letter.
     """
     searchable = SearchableSentence(sentence, tokens, language)
     read = _read_strictly if strict else _read_flexibly
@@ -120,10 +116,7 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
 
 
 def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
-    """Look up the texts in quotation marks of an incomplete JSON text, or otherwise every line.
-
-    A copy of the sentence among them is not an idiom.
-    """
+    """Look up the texts in quotation marks of an incomplete JSON text, or every line, but no copy of the sentence."""
     json_start = _JSON_START.search(text)
     if json_start:
         candidates = []

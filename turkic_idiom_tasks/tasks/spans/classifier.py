@@ -68,17 +68,10 @@ class TokenClassifier:
     ) -> TokenClassifier:
         """Return a classifier from a Hub id or a local folder.
 
-        Args:
-            name_or_path: Hub id or folder.
-            revision: Hub commit; None is the newest.
-            device: cpu, cuda, cuda:1; None takes the GPU if there is one.
-            dtype: float32, bfloat16 or float16.
-            max_length: sub-words in one window; None is the model's own limit, at most 512.
-            trust_remote_code: whether code that comes with the model may be executed.
-
-        Raises:
-            InputError: the classifier cannot be found or loaded, has other labels than O, B-IDIOM and I-IDIOM, or its
-                tokenizer does not say which word a sub-word belongs to.
+        The revision None is the newest commit; the device None takes the GPU if there is one. The dtype is float32,
+        bfloat16 or float16. A window has `max_length` sub-words, by default the model's own limit, at most 512. Code
+        that comes with the model is executed only if it is trusted. Labels other than O, B-IDIOM and I-IDIOM, and a
+        tokenizer that does not say which word a sub-word belongs to, are an InputError.
         """
         check_dtype(dtype)
         tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
@@ -128,10 +121,7 @@ class TokenClassifier:
         return [predictions[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
-        """Tag sentences in overlapping windows.
-
-        A sub-word that two windows share gets its tag from the window whose middle is nearer.
-        """
+        """Tag sentences in windows; of two that share a sub-word, the one whose middle is nearer decides its tag."""
         overlap = min(OVERLAP, self.max_length // 4)
         encoded = encode_words(self.tokenizer, sentences, languages, max_length=self.max_length, overlap=overlap)
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
@@ -190,14 +180,9 @@ def encode_words(
 ) -> Any:
     """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
 
-    A tokenizer that lower-cases does not know dotted and dotless i, so words are lower-cased here, by language.
-
-    Args:
-        tokenizer: from `load_tokenizer`.
-        sentences: the words of each sentence.
-        languages: code of the language of each sentence.
-        max_length: sub-words in a row, special tokens included.
-        overlap: sub-words that the rows of a longer sentence share; None cuts the sentence off at `max_length`.
+    A tokenizer that lower-cases does not know dotted and dotless i, so words are lower-cased here, by language. A row
+    has at most `max_length` sub-words, special tokens included. The rows of a longer sentence share `overlap`
+    sub-words; None cuts the sentence off.
     """
     # One letter is tried, because the setting do_lower_case of a fast tokenizer need not be what its file does
     normalizer = tokenizer.backend_tokenizer.normalizer

@@ -74,14 +74,10 @@ PROMPTS = {  # name -> question about a sentence in a language, and the right an
 
 
 def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the parts of an answer that belong to the question.
+    """Yield the parts of an answer, which has no reasoning any more, that belong to the question.
 
     The first part is the text before the next question in the form of a prompt. If that question is a repetition of the
     model's own, the text after it is a part too. A question about another sentence ends the answer.
-
-    Args:
-        text: an answer without reasoning.
-        is_own_sentence: returns whether a text is the sentence of the model's question.
     """
     start = 0
     for line in _QUESTION_LINE.finditer(text):

@@ -134,6 +134,7 @@ def _with_head(transformer: IdiomTokenTransformer, trainee: Trainee) -> Any:
     if report["missing_keys"]:
         log.warning("%s: has no masked-LM head; a new one is trained with it", name)
     # The head takes the place of the checkpoint's own backbone: what it trains are the weights of the encoder itself.
+    # Resizing by the mean would compute the covariance of all rows, for embeddings that are replaced right after it.
     masked_lm.resize_token_embeddings(len(embeddings.weight), mean_resizing=False)
     setattr(masked_lm, prefix, backbone)
     masked_lm.tie_weights()
