@@ -56,8 +56,8 @@ def headlines(work: Path) -> dict[str, dict[str, Resampled]]:
     for short, model in models.items():
         runs = run_models([model], dataset, make_options(tasks=list(TASKS), output=work / "results"))
         for task, run in zip(TASKS, runs, strict=True):
-            parts = [scored.headline.resampled() for scored in run.subsets.values() if scored.headline]
-            by_task[task][short] = mean(parts)
+            parts = [scored.resampled_headline(None) for scored in run.subsets.values()]
+            by_task[task][short] = mean([part for part in parts if part])
     return by_task
 
 

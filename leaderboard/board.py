@@ -129,7 +129,7 @@ def make_board(
     for key, scores in resampled.items():
         for name, of_subset in scores.items():
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
-    headlines = resample_headlines(list(by_id.values()), data)
+    headlines = resample_headlines(list(by_id.values()), resampled)
     board = _rank(data, by_id, resampled, headlines, intervals, frozenset(reproduced))
     editions = sorted(other_editions, key=lambda other: (str(other.edition), other.id))
     return replace(board, other_editions=tuple(editions))
@@ -185,19 +185,14 @@ def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -
     return resampled
 
 
-def resample_headlines(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledScores:
-    """Resample the headlines of submissions on every subset, with the draws of `resample_subsets`."""
-    resampled = {}
-    for subset in data.subsets:
-        strata, chance = {}, 0.0
-        for submission in submissions:
-            score = submission.find(subset.task, subset.name)
-            if score is not None and score.headline and not math.isnan(headline(score)):
-                strata[submission.id] = Stratum(score.headline.concepts, score.headline.sums)
-                chance = score.headline.chance  # of the items, and so the same for all
-        models = resample_models(list(strata.values()), floor=chance)
-        resampled[subset.task, subset.name] = dict(zip(strata, models, strict=True))
-    return resampled
+def resample_headlines(submissions: Sequence[ScoredSubmission], resampled: ResampledScores) -> ResampledScores:
+    """Return the headlines under the draws of the main scores; None where there is none."""
+    headlines: dict[SubsetKey, dict[str, Resampled | None]] = {key: {} for key in resampled}
+    for submission in submissions:
+        for score in submission.subsets:
+            main = resampled[score.task, score.subset][submission.id]
+            headlines[score.task, score.subset][submission.id] = score.resampled_headline(main)
+    return headlines
 
 
 def task_means(

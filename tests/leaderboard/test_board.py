@@ -97,8 +97,8 @@ def test_intervals_are_those_of_the_one_resampler(task):
     data = make_data(50, few={"gag": 12})
     submission = make_scored("one", data, skill=0.4, seed=6)
     board = make_board([submission, make_scored("two", data, seed=7)], data)
-    floors = {subset.name: subset.floor for subset in data.of_task(task)}
-    expected = resample(strata_of(submission, task), floors=floors)
+    strata = strata_of(submission, task)
+    expected = mean([resample({s.name: strata[s.name]}).corrected(s.floor) for s in data.of_task(task)])
     assert board.by_task[task]["one"].interval == expected.interval()
     assert board.by_task[task]["one"].score == expected.score
     for subset, stratum in strata_of(submission, task).items():

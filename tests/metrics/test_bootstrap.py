@@ -124,9 +124,9 @@ def test_a_hundred_models_of_the_same_concepts_change_nothing():
     # a matrix product of another shape is rounded differently, unless every product and sum in it is exact
     generator = np.random.default_rng(1)
     models = [means(generator.random(150)) for _ in range(100)]
-    together = resample_models(models, floor=0.1)
+    together = resample_models(models)
     for model in (0, 1, 63, 64, 99):
-        assert same(together[model], resample_models([models[model]], floor=0.1)[0])
+        assert same(together[model], resample_models([models[model]])[0])
 
 
 # Scores, macro averages and differences.
@@ -178,16 +178,13 @@ def test_influence_is_the_derivative_by_the_weight_of_a_concept():
 def test_floors_correct_for_chance():
     scores = np.random.default_rng(4).uniform(0.1, 0.9, 60)
     plain = resample({"azj": means(scores)})
-    corrected = resample({"azj": means(scores)}, floors={"azj": 0.2})
+    corrected = plain.corrected(0.2)
     # (score - .2) / (1 - .2) for the score and for both ends of its interval
     assert corrected.score == pytest.approx((plain.score - 0.2) / 0.8)
     for end in ("low", "high"):
         expected = (getattr(plain.interval(), end) - 0.2) / 0.8
         assert getattr(corrected.interval(), end) == pytest.approx(expected)
     assert np.allclose(corrected.influence, plain.influence / 0.8, atol=1e-12)
-    floors = {"azj": 0.2, "gag": 0.5}
-    both = resample({"azj": means([0.6, 0.6]), "gag": means([0.75, 0.75])}, floors=floors)
-    assert both.score == pytest.approx((0.4 / 0.8 + 0.25 / 0.5) / 2)
 
 
 @SLOW
@@ -313,7 +310,7 @@ def test_the_flag_by_hand():
     apart = {f"l{n}": means([1.0, 0.0] * 12 + [1.0], names(25, start=25 * n)) for n in range(4)}
     assert resample(apart).reach == pytest.approx(0.01)
     # The chance correction stretches scores and reach alike.
-    assert resample({"tr": means([1.0, 0.0] * 50)}, floors={"tr": 0.5}).reach == pytest.approx(0.02)
+    assert resample({"tr": means([1.0, 0.0] * 50)}).corrected(0.5).reach == pytest.approx(0.02)
 
 
 def test_undefined_input_is_refused():
@@ -330,7 +327,7 @@ def test_undefined_input_is_refused():
     with pytest.raises(ValueError, match="shape"):
         Stratum(["a", "b"], np.ones((1, 2)))
     with pytest.raises(ValueError, match="floor below 1"):
-        resample({"gag": means([1.0, 1.0])}, floors={"gag": 1.0})
+        resample({"gag": means([1.0, 1.0])}).corrected(1.0)
     one, other = resample({"a": means([0.1, 0.2])}), resample({"a": means([0.1, 0.2])}, seed=1)
     with pytest.raises(ValueError, match="different seeds"):
         difference(one, other)

@@ -31,7 +31,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -98,6 +98,19 @@ class Resampled:
         """Return the number of distinct concepts."""
         return len(self.concepts)
 
+    def corrected(self, floor: float) -> Resampled:
+        """Return the chance-corrected score, (score - floor) / (1 - floor), under the same draws."""
+        if not floor < 1:
+            raise ValueError(f"the chance-corrected score needs a floor below 1, not {floor}")
+        scale = 1 / (1 - floor)
+        return replace(
+            self,
+            score=(self.score - floor) * scale,
+            draws=(self.draws - floor) * scale,
+            influence=self.influence * scale,
+            reach=self.reach * scale,
+        )
+
     def interval(self) -> Interval:
         """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probability`.
 
@@ -114,33 +127,19 @@ class Resampled:
         return Interval(float(low), float(high), is_reliable=bool((high - low) / 2 >= FEW * self.reach))
 
 
-def resample(
-    strata: Mapping[str, Stratum], *, floors: Mapping[str, float] | None = None, seed: int = SEED
-) -> Resampled:
-    """Return the macro average of a model's scores over subsets (subset -> its items), resampled.
-
-    With floors (subset -> score of a random ranking) each score is chance-corrected, (score - floor) / (1 - floor).
-    """
-    parts = []
-    for subset in sorted(strata):  # the order of a sum decides its last bit
-        floor = floors[subset] if floors is not None else 0.0
-        parts.extend(resample_models([strata[subset]], floor=floor, seed=seed))
-    return mean(parts)
+def resample(strata: Mapping[str, Stratum], *, seed: int = SEED) -> Resampled:
+    """Return the macro average of a model's scores over subsets (subset -> its items), resampled."""
+    # the order of a sum decides its last bit
+    return mean([resample_models([strata[subset]], seed=seed)[0] for subset in sorted(strata)])
 
 
-def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int = SEED) -> list[Resampled]:
-    """Return the scores of many models on one subset, resampled at once, which is much faster than one by one.
-
-    The floor is the score of a random ranking for the chance correction; 0 leaves the scores as they are.
-    """
-    if not floor < 1:
-        raise ValueError(f"the chance-corrected score needs a floor below 1, not {floor}")
+def resample_models(strata: Sequence[Stratum], *, seed: int = SEED) -> list[Resampled]:
+    """Return the scores of many models on one subset, resampled at once, which is much faster than one by one."""
     summed = [sum_by_concept(stratum) for stratum in strata]
     models_by_concepts: dict[tuple[str, ...], list[int]] = {}
     for model, (concepts, _) in enumerate(summed):
         models_by_concepts.setdefault(concepts, []).append(model)
     resampled: dict[int, Resampled] = {}
-    scale = 1 / (1 - floor)
     for concepts, models in models_by_concepts.items():
         counts = poisson_counts(concepts, seed).astype(np.float64)
         for start in range(0, len(models), _BLOCK):
@@ -151,13 +150,13 @@ def resample_models(strata: Sequence[Stratum], *, floor: float = 0.0, seed: int 
             numerators = sums[:, :, 0] @ counts
             denominators = sums[:, :, 1] @ counts
             denominators[denominators == 0] = np.nan  # a draw without any item of the subset has no score
-            draws = (numerators / denominators - floor) * scale
+            draws = numerators / denominators
             # the derivative of the ratio n / D by the weight of a concept c: (n_c - ratio * d_c) / D
             residuals = sums[:, :, 0] - ratios[:, None] * sums[:, :, 1]
-            influences = residuals / totals[:, 1, None] * scale
+            influences = residuals / totals[:, 1, None]
             for row, model in enumerate(block):
-                score = float((ratios[row] - floor) * scale)
-                resampled[model] = Resampled(score, draws[row], concepts, influences[row], scale / len(concepts), seed)
+                score, reach = float(ratios[row]), 1 / len(concepts)
+                resampled[model] = Resampled(score, draws[row], concepts, influences[row], reach, seed)
     return [resampled[model] for model in range(len(strata))]
 
 

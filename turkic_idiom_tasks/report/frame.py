@@ -8,7 +8,6 @@ a run, and `report_run` is all that `turkic-idiom run` prints of it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -178,19 +177,20 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
         parts.append(scored.resampled())
         row = place | {"subset": subset} | _interval(measures[0], parts[-1])
         row |= {name: scored.scores.get(name) for name in (*measures, *counts, *SPELLING_FREE)}
-        if scored.headline and not math.isnan(scored.headline.score):
-            headlines.append(scored.headline.resampled())
-            row |= _headline(headlines[-1])
+        headline = scored.resampled_headline(parts[-1])
+        if headline:
+            headlines.append(headline)
+            row |= _headline(headline)
         rows.append(row)
     macro_row = place | {"subset": MACRO} | _interval(measures[0], mean(parts))
     for name in measures:
         macro_row[name] = sum(row[name] for row in rows) / len(rows)
     for name in counts:
         macro_row[name] = sum(row[name] for row in rows)
-    headline = mean(headlines) if headlines else None
-    if headline:
-        macro_row |= _headline(headline)
-    return [*rows, macro_row], headline
+    if not headlines:
+        return [*rows, macro_row], None
+    headline = mean(headlines)
+    return [*rows, macro_row | _headline(headline)], headline
 
 
 def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:

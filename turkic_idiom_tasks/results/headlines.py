@@ -56,11 +56,11 @@ class Headline:
 
     def resampled(self) -> Resampled:
         """Return the chance-corrected score, resampled by concepts; only if it is defined."""
-        return resample_models([Stratum(self.concepts, self.sums)], floor=self.chance)[0]
+        return resample_models([Stratum(self.concepts, self.sums)])[0].corrected(self.chance)
 
 
-def ranking_headline(rankings: Rankings, scores: RankingScores) -> Headline | None:
-    """Return the headline of a retrieval subset from the scores of its queries; None if it has none."""
+def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) -> Headline | None:
+    """Return the headline of a retrieval subset from the scores of its queries and their parts in nDCG, if any."""
     pool = rankings.pool
     if TASKS[pool.task].query == "original":
         rows, right_columns, wrong_columns, margins = _rivals(pool)
@@ -69,12 +69,13 @@ def ranking_headline(rankings: Rankings, scores: RankingScores) -> Headline | No
             for columns in (right_columns, wrong_columns)
         )
         return _pair_headline(tuple(pool.concepts[row] for row in rows), wrong - right, margins)
-    chosen = spelling_free(pool) if finds_idioms(pool.task) else np.ones(len(pool.queries), dtype=bool)
+    if not finds_idioms(pool.task):
+        return Headline(pool.concepts, sums, float(scores.floor.mean()))
+    chosen = spelling_free(pool)
     if not has_headline(chosen):
         return None
     concepts = tuple(concept for concept, is_chosen in zip(pool.concepts, chosen, strict=True) if is_chosen)
-    sums = np.stack([scores.ndcg[chosen], np.ones(len(concepts))], axis=1)
-    return Headline(concepts, sums, float(scores.floor[chosen].mean()))
+    return Headline(concepts, sums[chosen], float(scores.floor[chosen].mean()))
 
 
 def similarity_headline(similarities: Similarities, *, language: str) -> Headline | None:

@@ -94,6 +94,17 @@ class ScoredSubset:
             return self.spearman
         return resample({self.subset: Stratum(self.concepts, self.sums)})
 
+    def resampled_headline(self, main: Resampled | None) -> Resampled | None:
+        """Return the headline, resampled by concepts; None if there is none.
+
+        Given the main score, nothing is drawn again where the headline is that score, corrected for chance.
+        """
+        if self.headline is None or math.isnan(self.headline.score):
+            return None
+        if main is not None and self.headline.sums is self.sums:
+            return main.corrected(self.headline.chance)
+        return self.headline.resampled()
+
 
 def score_subset(predictions: Prediction) -> ScoredSubset:
     """Return the scores of a model's predictions for one subset."""
@@ -134,7 +145,8 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means = scores.means()
     strict = score_positions(rankings.positions(strict=True)).means()
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
-    headline = ranking_headline(rankings, scores)
+    sums = np.stack([scores.ndcg, np.ones(len(pool.queries))], axis=1)
+    headline = ranking_headline(rankings, scores, sums)
     if finds_idioms(pool.task):
         chosen = spelling_free(pool)
         means["n_spelling_free"] = int(chosen.sum())
@@ -152,7 +164,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         language=pool.language,
         items=pool.queries,
         concepts=pool.concepts,
-        sums=np.stack([scores.ndcg, np.ones(len(pool.queries))], axis=1),
+        sums=sums,
         floor=means["ndcg_floor"],
         headline=headline,
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
