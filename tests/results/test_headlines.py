@@ -93,9 +93,10 @@ def test_pairs_in_which_spelling_is_right_count_as_much_as_those_in_which_it_is_
     assert accuracy(True, True, False, False) == pytest.approx((1 + 1 / 3) / 2)
 
 
-def test_without_a_sentence_that_spelling_gets_wrong_there_is_no_headline():
-    pairs = pairs_of(SENTENCES[0], SENTENCES[0][:1] + SENTENCES[0][1:])
-    assert score_subset(Similarities("STS", pairs, np.full(6, 0.5))).headline is None
+@pytest.mark.parametrize("sentences", [SENTENCES[:1], SENTENCES[1:]])
+def test_there_is_no_headline_if_spelling_is_right_in_every_sentence_or_in_none(sentences):
+    pairs = pairs_of(*sentences)
+    assert score_subset(Similarities("STS", pairs, np.full(len(pairs.rows), 0.5))).headline is None
 
 
 @pytest.mark.parametrize("subset", ["tur", "azj", "uzn", "tuk"])
