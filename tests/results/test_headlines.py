@@ -59,6 +59,17 @@ def test_the_headline_of_t2_is_the_corrected_score():
     assert tied.headline.chance == pytest.approx(np.mean(floors))
 
 
+@pytest.mark.parametrize(("task", "subset"), [("T1", "tur-uzn"), ("T2", "gag")])
+def test_the_headline_is_resampled_alike_with_and_without_the_main_score(task, subset):
+    pool = dataset.pool(task, subset)
+    similarities = np.random.default_rng(3).random((len(pool.queries), len(pool.documents)))
+    scored = score_subset(Rankings.from_similarities(pool, similarities))
+    given, alone = scored.resampled_headline(scored.resampled()), scored.resampled_headline(None)
+    assert given.score == pytest.approx(alone.score) == pytest.approx(scored.headline.score)
+    assert given.concepts == alone.concepts
+    assert np.allclose(given.draws, alone.draws)
+
+
 def pairs_of(*sentences):
     """Pairs of sentences (original, figurative paraphrase, literal paraphrase)."""
     rows = []
