@@ -18,6 +18,7 @@ from hub_datasets.language_model import reply_to
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.tasks.items.explain import EXPLAIN, explanations
 
@@ -56,7 +57,7 @@ def explain(language: str = "", judges: str | list[str] = "", prompt: int | None
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
         scorer=explanation_judge(judges, prompt),
-        config=GenerateConfig(temperature=0.0),
+        config=GenerateConfig(temperature=TEMPERATURE),
         metadata=facts,
     )
 

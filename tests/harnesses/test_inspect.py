@@ -20,6 +20,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
+from tests.items.conftest import byte_tokenizer, untrained_gpt  # noqa: F401
 from tests.items.model_server import Recorded, running_model
 from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.results.harness_files import find_predictions
@@ -49,6 +50,17 @@ def run(item_lexicon, tmp_path):
         return log, {name: metric.value for name, metric in scores.metrics.items()}
 
     return recorded
+
+
+@pytest.mark.parametrize("task", ["meaning", "equivalent", "usage", "cloze", "cloze_open", "spans"])
+def test_every_task_runs_with_a_local_transformer(task, item_lexicon, tmp_path, untrained_gpt):  # noqa: F811
+    path = str(untrained_gpt)
+    model = get_model("hf/local", memoize=False, model_path=path, tokenizer_path=path, device="cpu")
+    made = getattr(inspect_tasks, task)(data=str(item_lexicon))
+    (log,) = inspect_eval(made, model=model, limit=2, max_tokens=4, display="none", log_dir=str(tmp_path))
+    assert log.status == "success", log.error
+    assert len(log.samples) >= 2
+    assert all(sample.error is None for sample in log.samples)
 
 
 def scripted(items, texts):

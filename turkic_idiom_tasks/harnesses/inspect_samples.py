@@ -19,6 +19,10 @@ from turkic_idiom_tasks.tasks.items.items import available, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, open_prompt, prompt
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
 
+# Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either. 0 is
+# refused by Inspect's provider `hf`, and vLLM takes nothing below this.
+TEMPERATURE = 0.01
+
 
 def item_samples(
     dataset: Dataset,

@@ -15,7 +15,7 @@ from inspect_ai.model import GenerateConfig
 from inspect_ai.solver import generate
 
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.inspect_samples import item_samples, span_samples
+from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE, item_samples, span_samples
 from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_spans
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, USAGE
@@ -81,8 +81,7 @@ def _task(kind: str, data: str, prompt: str, few_shot: int, *, is_open: bool = F
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
         scorer=scorer,
-        # Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either
-        config=GenerateConfig(temperature=0.0),
+        config=GenerateConfig(temperature=TEMPERATURE),
         metadata={
             "data_path": dataset.path,
             "data_revision": dataset.revision,
