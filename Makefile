@@ -13,8 +13,8 @@ SUBMIT = $(BIN)/turkic-idiom submit --out results/submissions --contact 'make ru
 run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on every retrieval task, and build a leaderboard of them
 	$(BIN)/turkic-idiom run $(BASELINES) $(MINILM:%=-m %)
 	rm -rf results/submissions
-	$(SUBMIT) 'none' results/results/turkic-idiom__char-ngrams results/results/mteb__baseline-*
-	$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --parameters 22713216 --regime pretrained results/results/local__model)
+	@$(SUBMIT) 'none' results/results/turkic-idiom__char-ngrams results/results/mteb__baseline-* > /dev/null
+	@$(if $(MINILM),$(SUBMIT) 'English sentence pairs' --name sentence-transformers/all-MiniLM-L6-v2 --parameters 22713216 --regime pretrained results/results/local__model > /dev/null)
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
 # Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.

@@ -22,7 +22,7 @@ _UNLIMITED = 10_000  # columns
 
 
 def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
-    """Print the chance-corrected scores by which a submission is ranked, a row for each task or kind of items."""
+    """Print the headlines by which a submission is ranked, a row for each task or kind of items."""
     console = plain_console(sys.stdout)
     for of_encoder in of_tasks([submission], TASK_NAMES):
         board = make_board([of_encoder], board_data(dataset, extra=extra_tasks([of_encoder])))
@@ -63,7 +63,7 @@ def _print_tasks(submission: ScoredSubmission, board: Board, console: Console) -
     if console.measure(table, options=unlimited).maximum > console.width:
         table = _score_table(submission, board, is_wide=is_wide, between="\n")
     console.print(table)
-    notes = ["Chance-corrected scores, 0 for a random ranking; below each its 95% interval."]
+    notes = ["Headlines: 0 is chance, and what spelling alone reaches; below each its 95% interval."]
     if not board.overall:
         lacks = [task for task in board.data.tasks if not board.by_task[task] and task not in EXTRA_TASKS]
         notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
