@@ -346,6 +346,18 @@ def test_a_finished_result_is_used_again_only_if_it_was_computed_alike(
     assert ([path.read_bytes() for path in records] != before) == is_computed
 
 
+def test_a_finished_result_without_the_main_score_is_computed_again(turkic, small_lexicon):
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+    first = rows_of(turkic(*arguments))
+    for path in find_records(Path("results")):
+        subsets = json.loads(gzip.decompress(path.read_bytes()).splitlines()[0])["subsets"]
+        del subsets[0]["scores"]["ndcg"]
+        changed_header(path, subsets=subsets)
+    again = turkic(*arguments)
+    assert rows_of(again) == first
+    assert "have no ndcg; computed again" in again.stderr
+
+
 @pytest.mark.parametrize("changes", [{"model": {"name": "other/model", "revision": "1"}}, {"subsets": []}])
 def test_a_record_that_does_not_belong_there_is_refused(turkic, small_lexicon, changes):
     arguments = ("run", "-m", BASELINE, "-t", "T1", "--data", small_lexicon)
