@@ -355,7 +355,7 @@ def test_a_finished_result_without_the_main_score_is_computed_again(turkic, smal
         changed_header(path, subsets=subsets)
     again = turkic(*arguments)
     assert rows_of(again) == first
-    assert "have no ndcg; computed again" in again.stderr
+    assert "finished results have another format; computed again" in again.stderr
 
 
 @pytest.mark.parametrize("changes", [{"model": {"name": "other/model", "revision": "1"}}, {"subsets": []}])

@@ -91,6 +91,9 @@ class TaskFolder:
                 f"{path}: a result of {display(header.model.name)} on {display(stated)}, which does not belong there; "
                 "choose another --out, or pass --overwrite"
             )
+        main_score = self.task.metadata.main_score
+        if main_score not in header.scores(self.task.short, subset):
+            raise OtherFormatError(f"{path}: has no {main_score}, which an earlier version did not compute")
         return header
 
     def write(self, subset: str, record: Record, *, top_k: int | None) -> None:

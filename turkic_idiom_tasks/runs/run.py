@@ -179,9 +179,6 @@ def _read_finished(unit: _Unit, options: RunOptions) -> Iterator[str]:
             old, new = header.settings.get(name), unit.settings.get(name)
             if old != new:
                 differences.append(f"{name} {display(old)} instead of {display(new)}")
-        main_score = unit.folder.task.metadata.main_score  # an earlier version may not have computed it
-        if main_score not in header.scores(unit.short, subset):
-            differences.append(f"no {main_score}")
         if differences:
             yield f"{place} have {', '.join(differences)}; computed again"
             continue
