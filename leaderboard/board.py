@@ -201,7 +201,9 @@ def task_means(
     """Return task -> id -> the mean headline of the task's subsets, of submissions with each that can have one."""
     by_task = {}
     for task in data.tasks:
-        of_subsets = [headlines[task, subset.name] for subset in data.of_task(task) if subset.has_headline]
+        of_subsets = [
+            headlines[task, subset.name] for subset in data.of_task(task) if subset.headline_floor is not None
+        ]
         means = {}
         for submission in submissions:
             scores = [score for of_subset in of_subsets if (score := of_subset.get(submission.id))]
@@ -223,7 +225,7 @@ def _rank(
     """Return the board of resampled submissions; other subsets may have been resampled too."""
     means = task_means(headlines, list(by_id.values()), data)
     # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
-    ranked = {subset.task for subset in data.subsets if subset.has_headline}
+    ranked = {subset.task for subset in data.subsets if subset.headline_floor is not None}
     return Board(
         data=data,
         by_id=by_id,

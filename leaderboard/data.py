@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
@@ -14,7 +15,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
-from turkic_idiom_tasks.results.headlines import finds_idioms, has_headline, spelling_free
+from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.tasks.items.item_types import Item
@@ -37,7 +38,7 @@ class SubsetItems:
     # Queries whose right answers spelling does not find. None where spelling does not matter: it does only where idioms
     # are looked for, as related languages have many idioms of the same words.
     spelling_free: frozenset[str] | None = None
-    has_headline: bool = True  # False if too few queries are spelling-free
+    headline_floor: float | None = 0.0  # what the headline corrects for; None if too few queries are spelling-free
 
     @property
     def key(self) -> str:
@@ -118,6 +119,7 @@ def item_board_data(dataset: Dataset) -> BoardData:
                     answers={item.id: right_answer(item, task) for item in items.rows},
                     n_right={item.id: 1 for item in items.rows},
                     floor=items.chance,
+                    headline_floor=items.chance,
                 )
                 subsets.append(subset)
     return BoardData(dataset.path, dataset.revision, tuple(subsets))
@@ -136,11 +138,13 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         answers[query] = " / ".join(data.documents[document] for document in data.qrels[query])
         n_right[query] = len(data.qrels[query])
         floors.append(random_ndcg(len(data.documents), n_right[query]))
-    spelling: dict[str, Any] = {}
-    if finds_idioms(task):
-        chosen = spelling_free(pool)
-        queries = frozenset(query for query, is_free in zip(pool.queries, chosen, strict=True) if is_free)
-        spelling = {"spelling_free": queries, "has_headline": has_headline(chosen)}
+    floor = sum(floors) / len(floors)
+    headline_floor: float | None = floor
+    free: frozenset[str] | None = None
+    chosen = spelling_free(pool)
+    if chosen is not None:
+        free = frozenset(query for query, is_free in zip(pool.queries, chosen, strict=True) if is_free)
+        headline_floor = float(np.array(floors)[chosen].mean()) if has_headline(chosen) else None
     return SubsetItems(
         task=task,
         name=name,
@@ -149,9 +153,10 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         texts=texts,
         answers=answers,
         n_right=n_right,
-        floor=sum(floors) / len(floors),
+        floor=floor,
         pool=len(data.documents),
-        **spelling,
+        spelling_free=free,
+        headline_floor=headline_floor,
     )
 
 

@@ -35,7 +35,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     sum_by_concept,
 )
 from turkic_idiom_tasks.metrics.comparison import signs_of_concept
-from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.report.compare import ALPHA
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -105,14 +104,13 @@ def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None
 
     The places are None for all. There is no headline for the extra tasks, whose pairs have no share in the main score.
     """
-    if not subset.has_headline or subset.task in EXTRA_TASKS:
+    if subset.headline_floor is None or subset.task in EXTRA_TASKS:
         return None
-    if subset.spelling_free is None:
-        return {"floor": subset.floor, "places": None}
-    counted = {concept_of(query) for query in subset.spelling_free}
-    floors = [random_ndcg(subset.pool or 0, subset.n_right[query]) for query in sorted(subset.spelling_free)]
-    places = [place for place, concept in enumerate(concepts) if concept in counted]
-    return {"floor": sum(floors) / len(floors), "places": places}
+    places = None
+    if subset.spelling_free is not None:
+        counted = {concept_of(query) for query in subset.spelling_free}
+        places = [place for place, concept in enumerate(concepts) if concept in counted]
+    return {"floor": subset.headline_floor, "places": places}
 
 
 def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:

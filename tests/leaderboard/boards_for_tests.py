@@ -54,6 +54,7 @@ def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {conce
                 n_right=dict.fromkeys(ids, 1),
                 floor=0.0 if is_spans else FLOOR,
                 pool=None if is_spans else POOL,
+                headline_floor=0.0 if is_spans else FLOOR,
                 spelling_free=frozenset(ids[len(ids) // 4 :]) if task == "T1" else None,
             )
             subsets.append(subset)

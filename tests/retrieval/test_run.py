@@ -121,6 +121,7 @@ def test_t1_is_also_scored_apart_for_queries_that_spelling_does_not_answer(turki
     row = json.loads(turkic(*arguments, "--format", "json").stdout)[0]
     assert row["n_spelling_free"] == 1
     assert row["ndcg"] == pytest.approx((1.0 + row["ndcg_spelling_free"]) / 2)  # the baseline finds the cognate
+    assert row["ndcg_spelt_alike"] == 1.0
     table = turkic(*arguments).stdout
     assert "queries / others" in table
     assert "1 / 1" in table

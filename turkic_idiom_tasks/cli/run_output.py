@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
@@ -28,7 +27,6 @@ from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO, SIMILARITY_NAMES
 from turkic_idiom_tasks.runs.run_options import Reporter
 
 WIDE = 120  # columns of a terminal from which all scores are shown
-SPELLED_TASK = "TurkicIdiomT1"  # elsewhere a meaning hardly ever has a word of its idiom
 HEADLINE_NOTE = (
     "headline: 0 is chance and what spelling alone reaches, 1 is perfect (T1: nDCG of the spelling-free queries; "
     "T2, T3: nDCG; T4, STS: the figurative sense before the literal one, not in the mean)"
@@ -76,7 +74,7 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
         console.print("nDCG over the whole pool, its 95% interval below it")
         console.print(_task_table(str(task), rows, is_wide=is_wide))
         _print_notes(console, rows, report.left_out[str(task)], counts="n_queries", unit="queries")
-        if task == SPELLED_TASK:
+        if rows["n_spelling_free"].notna().any():
             console.print(_spelling_table(rows, is_wide=is_wide))
             console.print()
     console.print("Result files (mteb's format) and records:")
@@ -153,11 +151,7 @@ def _spelling_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
     for model, model_rows in rows.groupby("model", sort=False):
         cells = []
         for row in model_rows.itertuples():
-            n_free, n_others, others = row.n_spelling_free, row.n_queries - row.n_spelling_free, math.nan
-            if n_others:
-                of_free = row.ndcg_spelling_free * n_free if n_free else 0.0
-                others = (row.ndcg * row.n_queries - of_free) / n_others
-            cells.append(f"{score_text(row.ndcg_spelling_free)} / {score_text(others)}")
+            cells.append(f"{score_text(row.ndcg_spelling_free)} / {score_text(row.ndcg_spelt_alike)}")
         table.add_row(_name(model, is_wide=is_wide), *cells)
     return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -11,8 +11,8 @@ from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
-from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, Option
 from turkic_idiom_tasks.tasks.items.items import available, items_of_set
@@ -57,7 +57,7 @@ def item_samples(
         turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
-            digest = content_digest([astuple(item)])
+            digest = row_digest(item)
             sample = Sample(
                 id=item.id,
                 input=[*turns, ChatMessageUser(content=ask(item, variant))],
@@ -93,7 +93,7 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
                     "concept": concepts[sentence.id],
                     "set": f"spans_{code}",
                     "sentence": asdict(sentence),
-                    "digest": content_digest([astuple(sentence)]),
+                    "digest": row_digest(sentence),
                 },
             )
             column.append(sample)

@@ -8,7 +8,6 @@ from `tasks.items.scoring`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple
 from functools import partial
 from typing import Any, TypedDict
 
@@ -17,11 +16,11 @@ from lm_eval.api.samplers import ContextSampler
 from lm_eval.api.task import ConfigurableTask
 
 from turkic_idiom_tasks.dataset.base import Dataset
-from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
+from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
@@ -146,7 +145,7 @@ def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[
         "options": [option.text for option in item.options],
         "traps": [option.trap for option in item.options],
         "gold": item.gold,
-        "digest": content_digest([astuple(item)]),  # by which a log shows of which edition it is
+        "digest": row_digest(item),
         "prompt": variant,
         "query": query,
         "letters": list(prompts.letters(item)),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple
 from functools import partial
 from typing import Any
 
 from datasets import Dataset as HarnessDataset
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
-from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.spans import scoring
@@ -34,7 +33,7 @@ def load(language: str, **_metadata: Any) -> dict[str, HarnessDataset]:
         concepts = idiom_clusters(sentences)
         documents = []
         for sentence in sentences:
-            more = {"concept": concepts[sentence.id], "digest": content_digest([astuple(sentence)])}
+            more = {"concept": concepts[sentence.id], "digest": row_digest(sentence)}
             documents.append(sentence.document() | more)
         splits[split] = HarnessDataset.from_list(documents)
     return splits

@@ -293,16 +293,18 @@ def _load_own_class(file: str, class_name: str) -> LoadedModel:
         encoder = runpy.run_path(str(path), run_name=path.stem)[class_name]()
         encode = encoder.encode
     except Exception as error:  # the code is the user's, and may raise anything
-        raise load_error(name, error) from error
+        problem = f"cannot be made ({type(error).__name__}: {error})"
+        raise usage_error(
+            f"{name}: {problem}; name a class with encode in that file, made without arguments"
+        ) from error
 
     def checked(inputs: Any, **options: Any) -> npt.NDArray[np.float32]:
         # Without this a wrong number of rows would surface deep in mteb, and half precision would make ties
         vectors = np.asarray(encode(inputs, **options), dtype=np.float32)
         n_texts = len(inputs.dataset)
         if vectors.ndim != 2 or len(vectors) != n_texts:
-            raise InputError(
-                f"{name}: encode returns an array of shape {vectors.shape} for {n_texts} texts, not a row each"
-            )
+            returned = f"encode returns an array of shape {vectors.shape} for {n_texts} texts"
+            raise InputError(f"{name}: {returned}; it must return one row for each text")
         if not np.isfinite(vectors).all():
             row = int((~np.isfinite(vectors)).any(axis=1).argmax())
             raise InputError(f"{name}: the vector of text {row + 1} of {n_texts} is not finite")

@@ -31,9 +31,8 @@ _Scores = tuple[Header, ScoredSubset, list[int]]
 _System = Mapping[SubsetKey, _Scores]
 
 SIDES = ("A", "B")
-ALPHA = round(
-    1 - LEVEL, 9
-)  # a smaller p, after Holm, shows a difference; rounded, because 1 - .95 is .05000000000000004
+# A smaller p, after Holm, shows a difference. Rounded, because 1 - .95 is .05000000000000004
+ALPHA = round(1 - LEVEL, 9)
 _DECIMALS = 6  # as mteb rounds
 _NOT_COMPARED = (*SIMILARITY_TASKS, IDIOMATICITY)
 _NO_PAIRED_TEST = (

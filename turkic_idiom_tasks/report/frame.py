@@ -47,13 +47,14 @@ MEASURES = (
 )
 SIZES = ("n_queries", "n_documents")
 HEADLINE = ("headline", "headline_low", "headline_high", "headline_is_reliable")
-SPELLING_FREE = ("ndcg_spelling_free", "ndcg_spelling_free_floor", "n_spelling_free")  # of T1; see `results.headlines`
+# Of T1; see `results.headlines`
+SPELLING = ("ndcg_spelling_free", "ndcg_spelling_free_floor", "ndcg_spelt_alike", "n_spelling_free")
 SIMILARITY_NAMES = tuple(task.name for task in SIMILARITY_TASKS.values())
 SIMILARITY_MEASURES = ("spearman", "spearman_idiom", "spearman_general", "affinity", "scaled_similarity", "accuracy")
 PAIR_COUNTS = ("n_pairs", "n_idioms")
 
 _PLACE = ("model", "task", "subset", *HEADLINE)
-_RETRIEVAL_COLUMNS = (*_PLACE, *MEASURES, "ndcg_low", "ndcg_high", IS_RELIABLE, *SIZES, *SPELLING_FREE)
+_RETRIEVAL_COLUMNS = (*_PLACE, *MEASURES, "ndcg_low", "ndcg_high", IS_RELIABLE, *SIZES, *SPELLING)
 _SIMILARITY_COLUMNS = (*_PLACE, *SIMILARITY_MEASURES, "spearman_low", "spearman_high", IS_RELIABLE, *PAIR_COUNTS)
 
 
@@ -127,7 +128,7 @@ def run_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
 
     A model has a row for each subset of a task and one for their macro average (`MACRO`), whose sizes are sums. The 95%
     interval is that of nDCG or of Spearman's correlation over all pairs. The columns `HEADLINE` hold the headline of
-    the subset, or the mean of those that are defined, with its interval; `SPELLING_FREE` is empty in the macro average.
+    the subset, or the mean of those that are defined, with its interval; `SPELLING` is empty in the macro average.
     """
     return _to_frame([row for run in runs for row in _rows(run)[0]])
 
@@ -176,7 +177,7 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
     for subset, scored in run.subsets.items():
         parts.append(scored.resampled())
         row = place | {"subset": subset} | _interval(measures[0], parts[-1])
-        row |= {name: scored.scores.get(name) for name in (*measures, *counts, *SPELLING_FREE)}
+        row |= {name: scored.scores.get(name) for name in (*measures, *counts, *SPELLING)}
         headline = scored.resampled_headline(parts[-1])
         if headline:
             headlines.append(headline)

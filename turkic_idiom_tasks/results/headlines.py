@@ -69,9 +69,9 @@ def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) ->
             for columns in (right_columns, wrong_columns)
         )
         return _pair_headline(tuple(pool.concepts[row] for row in rows), wrong - right, margins)
-    if not finds_idioms(pool.task):
-        return Headline(pool.concepts, sums, float(scores.floor.mean()))
     chosen = spelling_free(pool)
+    if chosen is None:
+        return Headline(pool.concepts, sums, float(scores.floor.mean()))
     if not has_headline(chosen):
         return None
     concepts = tuple(concept for concept, is_chosen in zip(pool.concepts, chosen, strict=True) if is_chosen)
@@ -87,19 +87,19 @@ def similarity_headline(similarities: Similarities, *, language: str) -> Headlin
     return _pair_headline(concepts, gains, _margins_of_pairs(pairs, language))
 
 
-def finds_idioms(task: str) -> bool:
-    """Return whether a retrieval task looks for idioms of a related language, which spelling alone often finds."""
-    return TASKS[task].document == "idiom"
-
-
 def has_headline(chosen: npt.NDArray[np.bool_]) -> bool:
     """Return whether the (Q,) chosen queries are enough for a headline."""
     return bool(chosen.all() or chosen.sum() >= MIN_QUERIES)
 
 
 @lru_cache(maxsize=64)  # the pools of a leaderboard, each of which is scored for every submission
-def spelling_free(pool: Pool) -> npt.NDArray[np.bool_]:
-    """Return (Q,) whether the character n-grams rank every relevant document outside the top of the pool."""
+def spelling_free(pool: Pool) -> npt.NDArray[np.bool_] | None:
+    """Return (Q,) whether the character n-grams rank every relevant document outside the top of the pool.
+
+    None unless idioms of a related language are looked for, which spelling alone often finds.
+    """
+    if TASKS[pool.task].document != "idiom":
+        return None
     source, target = TASKS[pool.task].subsets[pool.subset]
     queries = encode_texts([pool.data.queries[query] for query in pool.queries], source)
     documents = encode_texts([pool.data.documents[document] for document in pool.documents], target)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence
+from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -89,6 +91,11 @@ def item_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=128)  # about twice the sets of one dataset; making them takes a second or two
+def row_digest(row: Item | TaggedSentence) -> str:
+    """Return the digest by which the log of a harness shows of which edition an item or a sentence is."""
+    return content_digest([astuple(row)])
+
+
 def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
     """Return the test items of a task and subset; None if the data have none."""
     if task not in ITEM_TASKS or subset not in all_item_subsets()[task]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs, content_digest
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
 from turkic_idiom_tasks.results.item_answers import (
@@ -29,6 +29,7 @@ from turkic_idiom_tasks.results.item_answers import (
     find_items,
     item_subsets,
     plain_text,
+    row_digest,
 )
 from turkic_idiom_tasks.results.predictions import (
     SPANS,
@@ -146,7 +147,7 @@ def read_answers(
     try:
         for name, digest, answer in answers:
             # The revision of the data does not show what another version of this package makes of them.
-            if name in data.row and digest != content_digest([astuple(data.rows[data.row[name]])]):
+            if name in data.row and digest != row_digest(data.rows[data.row[name]]):
                 raise MalformedError(
                     f"{section.noun} {display(name)} is not as the data in use have it: the log was made with another "
                     "edition of the data, or by an older version of this package"

@@ -16,13 +16,7 @@ from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
 from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
-from turkic_idiom_tasks.results.headlines import (
-    Headline,
-    finds_idioms,
-    ranking_headline,
-    similarity_headline,
-    spelling_free,
-)
+from turkic_idiom_tasks.results.headlines import Headline, ranking_headline, similarity_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import (
     SPANS,
@@ -147,12 +141,14 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
     sums = np.stack([scores.ndcg, np.ones(len(pool.queries))], axis=1)
     headline = ranking_headline(rankings, scores, sums)
-    if finds_idioms(pool.task):
-        chosen = spelling_free(pool)
+    chosen = spelling_free(pool)
+    if chosen is not None:
         means["n_spelling_free"] = int(chosen.sum())
         if chosen.any():
             means["ndcg_spelling_free"] = float(scores.ndcg[chosen].mean())
             means["ndcg_spelling_free_floor"] = float(scores.floor[chosen].mean())
+        if not chosen.all():
+            means["ndcg_spelt_alike"] = float(scores.ndcg[~chosen].mean())  # of the other queries
     if TASKS[pool.task].query == "original":
         # the share of queries whose first document has the literal words of an idiom; expected value over ties
         literal = np.array([is_literal(document) for document in pool.documents])
