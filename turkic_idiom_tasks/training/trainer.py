@@ -61,12 +61,11 @@ class KeepBest(TrainerCallback):
     def __init__(
         self, model: torch.nn.Module, *ranks: str, evaluations: int | None = None, patience: int | None = None
     ) -> None:
-        """Begin without any evaluation.
+        """Begin without any evaluation; evaluations are compared by the metrics in `ranks`, the most important first.
 
-        Evaluations are compared by the metrics in `ranks`, the most important one first. Higher is better, but for
-        ``eval_loss``; NaN is worse than every number. `evaluations` of them are spread evenly over the steps; None
-        evaluates after every epoch. Training stops after `patience` evaluations without a new best one; None never
-        stops.
+        Higher is better, but for ``eval_loss``; NaN is worse than every number. `evaluations` of them are spread evenly
+        over the steps; None evaluates after every epoch. Training stops after `patience` evaluations without a new best
+        one; None never stops.
         """
         self.history: list[Mapping[str, float]] = []  # metrics of the evaluations
         self.best: Mapping[str, float] = {}  # metrics of the best one, the earliest of equal ones
