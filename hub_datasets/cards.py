@@ -93,20 +93,7 @@ def dataset_card(
     The licence is an identifier of the Hub; None is `BUNDLED_LICENCE` for the bundled lexicon, `UNKNOWN_LICENCE` for
     any other.
     """
-    configs, information = [], []
-    for config, splits in files.items():
-        paths, sizes, download = [], [], 0
-        for split, file in splits.items():
-            paths.append({"split": split, "path": file.path})
-            sizes.append({"name": split, "num_bytes": file.table.nbytes, "num_examples": file.table.num_rows})
-            download += len(file.content)
-        configs.append({"config_name": config, "data_files": paths})
-        # Features and sizes, which the Hub's viewer and `datasets` read from here.
-        schema = next(iter(splits.values())).table.schema
-        features = [{"name": column.name, **_feature(column.name, column.type)} for column in schema]
-        size = sum(part["num_bytes"] for part in sizes)
-        totals = {"splits": sizes, "download_size": download, "dataset_size": size}
-        information.append({"config_name": config, "features": features, **totals})
+    configs, information = config_entries(files)
     codes = [code for code in LANGUAGES if lexicon.of(code)]
     is_ours = lexicon.source == str(BUNDLED)
     size_names = [name for limit, name in _SIZES if n_rows < limit]
@@ -128,6 +115,25 @@ def dataset_card(
     names = ", ".join(LANGUAGES[code].name for code in codes)
     shared = {"languages": names, "revision": lexicon.revision, "example": next(iter(files))}
     return str(DatasetCard.from_template(data, template_path=str(_FOLDER / template), **shared, **texts))
+
+
+def config_entries(files: Files) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the keys ``configs`` and ``dataset_info`` of a dataset's README."""
+    configs, information = [], []
+    for config, splits in files.items():
+        paths, sizes, download = [], [], 0
+        for split, file in splits.items():
+            paths.append({"split": split, "path": file.path})
+            sizes.append({"name": split, "num_bytes": file.table.nbytes, "num_examples": file.table.num_rows})
+            download += len(file.content)
+        configs.append({"config_name": config, "data_files": paths})
+        # Features and sizes, which the Hub's viewer and `datasets` read from here.
+        schema = next(iter(splits.values())).table.schema
+        features = [{"name": column.name, **_feature(column.name, column.type)} for column in schema]
+        size = sum(part["num_bytes"] for part in sizes)
+        totals = {"splits": sizes, "download_size": download, "dataset_size": size}
+        information.append({"config_name": config, "features": features, **totals})
+    return configs, information
 
 
 def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:

@@ -48,7 +48,7 @@ _LEXICON_SCHEMA = pa.schema(
 )
 _EQUIVALENTS_SCHEMA = pa.schema({"first": _TEXT, "second": _TEXT, "judgement": _TEXT})
 _SPAN = pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})
-_SPAN_SCHEMA = pa.schema(
+SPAN_SCHEMA = pa.schema(
     dict.fromkeys(("id", "lang", "idiom", "sentence"), _TEXT)
     | {"tokens": _TEXTS, "ner_tags": pa.list_(_NUMBER), "spans": pa.list_(_SPAN)}
 )
@@ -79,7 +79,7 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             continue
         categories = ["text-retrieval", "token-classification"]
         for split, part in sentences.items():
-            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], _SPAN_SCHEMA)
+            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], SPAN_SCHEMA)
     sizes = []
     for config, splits in files.items():
         counts = {split: file.table.num_rows for split, file in splits.items()}

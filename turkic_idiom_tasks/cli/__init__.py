@@ -19,6 +19,7 @@ try:  # each of these modules adds its commands to the application
         finetune,
         finetune_idiomaticity,
         finetune_similarity,
+        found_text,
         grid,
         leaderboard,
         lm,

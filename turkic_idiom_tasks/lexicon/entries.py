@@ -87,7 +87,7 @@ def _text(text: str, info: ValidationInfo) -> str:
     return _note(text)
 
 
-def _as_spans(value: Any) -> tuple[Span, ...] | None:
+def as_spans(value: Any) -> tuple[Span, ...] | None:
     """Return the spans of a decoded list of [start, end] offsets."""
     if value is None:
         return None
@@ -138,7 +138,7 @@ class Entry:
     idiom: _Text  # citation form
     meaning: _Text | None = None  # dictionary-style definition
     example: _Text | None = None  # sentence with the idiom in idiomatic use
-    spans: Annotated[tuple[Span, ...] | None, BeforeValidator(_as_spans)] = None  # of the idiom in the example
+    spans: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)] = None  # of the idiom in the example
     variants: tuple[_Text, ...] = ()  # other citation forms
     literal_example: _Text | None = None  # sentence with the same words in literal use
     # The sentence that the next two reword, where it is not the example: an example whose context leaves no doubt about

@@ -1,0 +1,253 @@
+"""Idioms in sentences that people wrote: annotations that stand off from the corpora, and their join with these.
+
+The sentences belong to others and stay where they are. A folder of annotations has ``corpora.jsonl``, which says where
+each corpus is published, and a file such as ``tr.jsonl`` for each language, an annotation a line: the place of the
+sentence, the hash of its text, and what readers saw there. The join checks every hash, so that no annotation is ever
+put on a sentence of another edition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+from urllib.request import urlopen
+
+import pyarrow as pa
+import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+
+from hub_datasets.cards import Files, config_entries
+from hub_datasets.found.corpora import CorpusSentence, read_sentences
+from hub_datasets.hub_export import SPAN_SCHEMA, HubLayout, add_file
+from turkic_idiom_tasks.dataset.hub_layout import README
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence, words
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.files import write_bytes
+from turkic_idiom_tasks.io.reading import (
+    MalformedError,
+    display,
+    first_fault,
+    first_line,
+    read_json_lines,
+    relative_parts,
+)
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans
+from turkic_idiom_tasks.spans import Span, iob2_tags, span_problem
+from turkic_idiom_tasks.splits import TEST, span_split
+
+FOLDER = Path(__file__).parent / "data"  # the annotations of this project
+CORPORA = "corpora.jsonl"
+IDIOMATIC, LITERAL, UNCLEAR, NONE = SENSES = ("idiomatic", "literal", "unclear", "none")
+MISSING, CHANGED, ABSENT, REPEATED, DOUBTFUL = (
+    "the file is not there",
+    "the sentence reads otherwise",
+    "the sentence is not in the file",
+    "the sentence stands in another corpus too",
+    "the sentence has an unclear expression",
+)
+Row = TypeVar("Row")
+_SCHEMA = SPAN_SCHEMA.append(pa.field("concept", pa.string()))
+for _name in ("sense", "corpus", "source", "licence"):
+    _SCHEMA = _SCHEMA.append(pa.field(_name, pa.string()))
+
+
+class Corpus(BaseModel):
+    """A line of ``corpora.jsonl``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    corpus: str  # name of its folder
+    url: str  # of its files at one commit: URL/PATH
+    licence: str  # as the Hub names it
+    files: dict[Annotated[str, AfterValidator(lambda path: "/".join(relative_parts(path)))], str]  # path -> language
+
+    def place(self, path: str, folder: Path) -> Path:
+        """Return where a file is or belongs: below the corpus's folder as in its repository, or there directly."""
+        copied = folder / self.corpus / Path(path).name
+        return copied if copied.is_file() else folder / self.corpus / path
+
+
+class Annotation(BaseModel):
+    """A line of annotations; other keys, such as the text in a file of candidates, are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    corpus: str
+    file: str  # path in the repository of the corpus
+    sentence: str  # id of the treebank, or number of the line
+    sha256: str  # of the sentence in NFC
+    concept: str | None  # None if no idiom of the lexicon is there
+    spans: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)] = None  # code points
+    sense: Literal["idiomatic", "literal", "unclear", "none"]
+    readers: tuple[str, ...] = ()  # what each reader said
+
+
+@dataclass
+class Joined:
+    """Sentences that were found again, and what was not."""
+
+    rows: dict[str, list[dict[str, object]]] = field(default_factory=lambda: defaultdict(list))  # language -> rows
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # language and sense -> annotations
+    attested: set[tuple[str, str]] = field(default_factory=set)  # language and concept, found in idiomatic use
+    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)  # corpus and reason -> annotations
+    corpora: dict[str, Corpus] = field(default_factory=dict)  # that gave a sentence
+
+
+def read_corpora(folder: Path) -> dict[str, Corpus]:
+    """Return the corpora of a folder of annotations by name."""
+    return {corpus.corpus: corpus for corpus in _parsed(folder / CORPORA, TypeAdapter(Corpus))}
+
+
+def read_annotations(folder: Path, language: str) -> list[Annotation]:
+    """Return the annotations of a language; none if the folder has no file for it."""
+    path = folder / f"{language}.jsonl"
+    return _parsed(path, TypeAdapter(Annotation)) if path.is_file() else []
+
+
+def _parsed(path: Path, adapter: TypeAdapter[Row]) -> list[Row]:
+    rows = []
+    for line in read_json_lines(path):
+        try:
+            if line.problem:
+                raise MalformedError(line.problem)
+            rows.append(adapter.validate_python(line.value))
+        except (MalformedError, ValidationError) as error:
+            fault = first_fault(error) if isinstance(error, ValidationError) else error
+            raise InputError(f"{path}:{line.number}: {fault}") from error
+    return rows
+
+
+def fetch(folder: Path, corpora: Path) -> Iterator[Path]:
+    """Download the files of all corpora that are not there yet, each at its commit; yield their paths."""
+    for corpus in read_corpora(folder).values():
+        for path in corpus.files:
+            place, url = corpus.place(path, corpora), f"{corpus.url}/{path}"
+            if place.is_file():
+                continue
+            try:
+                with urlopen(url, timeout=60) as response:  # noqa: S310 -- the address of a corpus that the user chose
+                    content = response.read()
+            except (OSError, ValueError) as error:  # network; an address that is none
+                raise InputError(f"{url}: cannot be downloaded: {first_line(error)}; try again later") from error
+            write_bytes(place, content)
+            yield place
+
+
+def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False) -> Joined:
+    """Join the annotations of a folder with the corpora of a user; with `unseen` only those of span test concepts.
+
+    A sentence of several idioms becomes one row with all their spans. In literal use nothing is tagged. A sentence with
+    an unclear expression is left out, because neither tagging it nor leaving it untagged would be right.
+    """
+    joined, known = Joined(), read_corpora(folder)
+    texts_seen: dict[tuple[str, str], tuple[str, ...]] = {}  # language and text -> the place that it was taken from
+    for language in LANGUAGES:
+        by_place: dict[tuple[str, str, str], list[Annotation]] = defaultdict(list)
+        for annotation in read_annotations(folder, language):
+            place = (annotation.corpus, annotation.file, annotation.sentence)
+            if annotation.corpus not in known or annotation.file not in known[annotation.corpus].files:
+                raise InputError(f"{folder}: {CORPORA} does not name {annotation.corpus}/{annotation.file}; add it")
+            by_place[place].append(annotation)
+        sentences: dict[tuple[str, str], dict[str, CorpusSentence]] = {}
+        for place, of_sentence in by_place.items():
+            corpus = known[place[0]]
+            path = corpus.place(place[1], corpora)
+            if place[:2] not in sentences:
+                read = read_sentences(path) if path.is_file() else ()
+                sentences[place[:2]] = {sentence.id: sentence for sentence in read}
+            sentence = sentences[place[:2]].get(place[2])
+            reason = None
+            if not path.is_file():
+                reason = MISSING
+            elif sentence is None:
+                reason = ABSENT
+            elif digest(sentence.text) != of_sentence[0].sha256:
+                reason = CHANGED
+            elif texts_seen.setdefault((language, sentence.text), place) != place:
+                reason = REPEATED
+            elif any(annotation.sense == UNCLEAR for annotation in of_sentence):
+                reason = DOUBTFUL
+            if reason is not None:
+                joined.left_out[corpus.corpus, reason] += len(of_sentence)
+            elif sentence is not None and not (unseen and any(map(_is_seen, of_sentence))):
+                joined.counts.update((language, annotation.sense) for annotation in of_sentence)
+                for annotation in of_sentence:
+                    if annotation.sense == IDIOMATIC and annotation.concept:
+                        joined.attested.add((language, annotation.concept))
+                joined.corpora[corpus.corpus] = corpus
+                joined.rows[language].append(_row(sentence.text, of_sentence, corpus, language, lexicon))
+    return joined
+
+
+def _is_seen(annotation: Annotation) -> bool:
+    """Return whether a tagger may have been trained on the idiom; of sentences without one the same share is kept."""
+    key = annotation.sha256 if annotation.sense == NONE else annotation.concept
+    return key is not None and span_split(key) != TEST
+
+
+def _row(
+    text: str, annotations: Sequence[Annotation], corpus: Corpus, language: str, lexicon: Lexicon
+) -> dict[str, object]:
+    """Return a sentence as a row of a span config, with where it is from."""
+    spans: set[Span] = set()
+    for annotation in annotations:
+        problem = span_problem(annotation.spans, text) if annotation.spans else None
+        if problem:
+            place = f"{annotation.corpus}/{annotation.file}, sentence {display(annotation.sentence)}"
+            raise InputError(f"{place}: {problem}; correct its annotation")
+        if annotation.sense == IDIOMATIC:
+            spans.update(annotation.spans or ())
+    # The sense of the sentence is that of its first idiom of the lexicon, if it has one.
+    first = min(annotations, key=lambda row: (SENSES.index(row.sense), row.concept is None))
+    entry = lexicon.of(language).get(first.concept or "")
+    places = words(text)
+    tagged = TaggedSentence(
+        id=f"{first.corpus}/{first.file}/{first.sentence}",
+        language=language,
+        idiom=entry.idiom if entry else first.concept or text,  # sentences without an idiom are resampled one by one
+        sentence=text,
+        tokens=tuple(place.of(text) for place in places),
+        tags=tuple(iob2_tags(tuple(sorted(spans)), places)),
+    )
+    return tagged.document() | {
+        "concept": first.concept,
+        "sense": first.sense,
+        "corpus": first.corpus,
+        "source": f"{corpus.url}/{first.file}",
+        "licence": corpus.licence,
+    }
+
+
+def found_layout(joined: Joined) -> HubLayout:
+    """Return the joined sentences as a dataset in the Hub layout; all of them are test sentences."""
+    files: Files = {}
+    for language, rows in joined.rows.items():
+        add_file(files, f"span-{language}", TEST, sorted(rows, key=lambda row: str(row["id"])), _SCHEMA)
+    if not files:
+        reasons = ", ".join(f"{corpus}: {reason}" for corpus, reason in sorted(joined.left_out)) or "no annotations"
+        raise InputError(f"no annotated sentence was found again ({reasons}); see --fetch")
+    licences = sorted({corpus.licence for corpus in joined.corpora.values()})
+    configs, information = config_entries(files)
+    header = {"license": licences, "language": list(joined.rows), "configs": configs, "dataset_info": information}
+    lines = ["---", yaml.safe_dump(header, sort_keys=False, allow_unicode=True).rstrip(), "---", "# Found idioms", ""]
+    lines += ["Sentences that people wrote, with the idioms that readers (language models) found in them.", ""]
+    for corpus in joined.corpora.values():
+        lines.append(f"- {corpus.corpus}: {corpus.url}, {corpus.licence}")
+    for (name, reason), count in sorted(joined.left_out.items()):
+        lines.append(f"- left out: {count} annotations of {name}: {reason}")
+    contents = {README: ("\n".join(lines) + "\n").encode()}
+    sizes = {}
+    for config, splits in files.items():
+        contents |= {file.path: file.content for file in splits.values()}
+        sizes[config] = splits[TEST].table.num_rows
+    return HubLayout(contents, sizes, [])
+
+
+def digest(text: str) -> str:
+    """Return the SHA-256 of a sentence, which is NFC."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,295 @@
+"""`dataset mine` and `dataset found`: candidates in corpora, and annotations joined with their sentences again."""
+
+import functools
+import http.server
+import json
+import threading
+import unicodedata
+
+import pytest
+
+from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
+from hub_datasets.found.corpora import read_sentences
+from hub_datasets.found.mining import Miner
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
+from turkic_idiom_tasks.splits import TEST, span_split
+
+TR = LANGUAGES["tr"]
+OVERHEAR, DECEIVE = "overhear-by-chance", "deceive-by-outward-show"  # kulak misafiri olmak, göz boyamak
+# Our own sentences. In the first one `evdeydi` is two words of one token, and no space stands before the full stop.
+TREEBANK = """\
+# sent_id = first
+# text = Komşu konuşmaya kulak misafiri oldu, o evdeydi.
+1\tKomşu\tkomşu\tNOUN\t_\t_\t5\tnsubj\t_\t_
+2\tkonuşmaya\tkonuşma\tNOUN\t_\t_\t5\tobl\t_\t_
+3\tkulak\tkulak\tNOUN\t_\t_\t4\tnmod\t_\t_
+4\tmisafiri\tmisafir\tNOUN\t_\t_\t5\tcompound\t_\t_
+5\toldu\tol\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+6\t,\t,\tPUNCT\t_\t_\t8\tpunct\t_\t_
+7\to\to\tPRON\t_\t_\t8\tnsubj\t_\t_
+8-9\tevdeydi\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+8\tevde\tev\tNOUN\t_\t_\t5\tconj\t_\t_
+9\tydi\ti\tAUX\t_\t_\t8\tcop\t_\t_
+10\t.\t.\tPUNCT\t_\t_\t5\tpunct\t_\tSpaceAfter=No
+
+# sent_id = second
+1\tUsta\tusta\tNOUN\t_\t_\t3\tnsubj\t_\t_
+2\tgözünü\tgöz\tNOUN\t_\t_\t1\tdep\t_\t_
+3\tboyadı\tboya\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No
+4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\tSpaceAfter=No
+
+"""
+LINES = ["Reklamlar müşterinin gözünü boyar.", "", "Akşama misafir gelecek.", "Бу китап жаңы."]
+
+
+@pytest.fixture
+def corpora(tmp_path):
+    folder = tmp_path / "corpora"
+    for name in ("mini-ud", "mini-lines"):
+        (folder / name).mkdir(parents=True)
+    (folder / "mini-ud" / "a.conllu").write_text(TREEBANK, encoding="utf-8")
+    (folder / "mini-lines" / "b.txt").write_text("\n".join(LINES), encoding="utf-8")
+    return folder
+
+
+def annotation(text, *, corpus, file, sentence, concept=None, parts=(), sense="none"):
+    spans = [[text.index(part), text.index(part) + len(part)] for part in parts]
+    row = {"corpus": corpus, "file": file, "sentence": sentence, "sha256": digest(text), "concept": concept}
+    return row | {"spans": spans or None, "sense": sense, "readers": [sense, sense]}
+
+
+@pytest.fixture
+def annotations(tmp_path, corpora):
+    """A folder of annotations: an idiom in each of the corpora, a literal use, and a sentence without one."""
+    folder = tmp_path / "annotations"
+    folder.mkdir()
+    corpus = {"licence": "cc0-1.0", "url": "http://127.0.0.1:9/commit"}
+    rows = [corpus | {"corpus": "mini-ud", "files": {"not-to-release/a.conllu": "tr"}}]
+    rows.append(corpus | {"corpus": "mini-lines", "files": {"b.txt": "tr"}})
+    write_rows(folder / "corpora.jsonl", rows)
+    treebank = {"corpus": "mini-ud", "file": "not-to-release/a.conllu"}
+    lines = {"corpus": "mini-lines", "file": "b.txt"}
+    first = "Komşu konuşmaya kulak misafiri oldu, o evdeydi."
+    idiom = {"concept": OVERHEAR, "parts": ["kulak misafiri oldu"], "sense": "idiomatic"}
+    literal = {"concept": DECEIVE, "parts": ["gözünü boyadı"], "sense": "literal"}
+    figurative = {"concept": DECEIVE, "parts": ["gözünü boyar"], "sense": "idiomatic"}
+    rows = [annotation(first, **treebank, sentence="first", **idiom)]
+    rows.append(annotation("Usta gözünü boyadı.", **treebank, sentence="second", **literal))
+    rows.append(annotation(LINES[0], **lines, sentence="1", **figurative))
+    rows.append(annotation(LINES[2], **lines, sentence="3"))
+    write_rows(folder / "tr.jsonl", rows)
+    return folder
+
+
+def write_rows(path, rows):
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def read_rows(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def tagged(layout):
+    """Return id of each test sentence -> the tagged parts of its text."""
+    rows = open_dataset(str(layout)).test_sentences("tr").rows
+    return {row.id: [span.of(row.sentence) for span in row.spans()] for row in rows}
+
+
+def test_treebank_gives_text_and_arcs_between_written_words(corpora):
+    first, second = read_sentences(corpora / "mini-ud" / "a.conllu")
+    assert (first.id, second.id, second.text) == ("first", "second", "Usta gözünü boyadı.")
+    arcs = {(word.of(first.text), head.of(first.text)) for word, head in first.arcs}
+    assert ("misafiri", "oldu") in arcs
+    assert ("evdeydi", "oldu") in arcs  # the noun in it is joined to the verb
+    assert ("evdeydi", "evdeydi") not in arcs  # as the copula is to the noun
+
+
+def test_lines_keep_their_numbers_and_are_composed(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text(unicodedata.normalize("NFD", "Göz\u2028boyar.\n\nSöz verdi."), encoding="utf-8")
+    assert [(row.id, row.text) for row in read_sentences(path)] == [("1", "Göz\u2028boyar."), ("3", "Söz verdi.")]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "parts"),
+    [
+        ("Herkesin gözünü boyadılar.", ["gözünü boyadılar"]),
+        ("Gözümü güzelce boyamış adam.", ["Gözümü", "boyamış"]),
+        ("Boyadı gözümüzü.", ["Boyadı gözümüzü"]),
+        ("Gözünü sildi, sonra eve gidip duvarı boyadı.", None),  # five words in between
+        ("Göüzünü boyadı.", None),  # a misspelling, which the annotator takes
+        ("Gözlükçü duvarı boyadı.", None),
+    ],
+)
+def test_miner_finds_forms_that_stand_close_together(sentence, parts, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(sentence, encoding="utf-8")
+    (row,) = read_sentences(path)
+    miner = Miner(load_lexicon(BUNDLED).of("tr").values(), TR)
+    spans = [candidate.spans for candidate in miner.candidates(row) if candidate.concept == DECEIVE]
+    assert [[span.of(sentence) for span in part] for part in spans] == ([parts] if parts else [])
+
+
+def test_words_that_no_dependency_joins_are_less_certain(corpora):
+    miner = Miner(load_lexicon(BUNDLED).of("tr").values(), TR)
+    _, second = read_sentences(corpora / "mini-ud" / "a.conllu")
+    (apart,) = miner.candidates(second)  # `gözünü` depends on `Usta`, which depends on the verb
+    joined_text = TREEBANK.replace("2\tgözünü\tgöz\tNOUN\t_\t_\t1", "2\tgözünü\tgöz\tNOUN\t_\t_\t3")
+    (corpora / "mini-ud" / "a.conllu").write_text(joined_text, encoding="utf-8")
+    _, second = read_sentences(corpora / "mini-ud" / "a.conllu")
+    (joined,) = miner.candidates(second)
+    assert apart.cost == joined.cost + 0.5
+
+
+def test_mined_candidates_become_annotations(corpora, annotations, dataset, tmp_path):
+    files = sorted(corpora.rglob("*.*"))
+    code, stdout, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", *files)
+    assert (code, "1 sentences in another script" in stderr) == (0, True)
+    assert "3 candidates of 2 idioms in 5 sentences" in stdout
+    rows = read_rows(tmp_path / "c.jsonl")
+    assert rows == sorted(rows, key=lambda row: row["cost"])
+    line = next(row for row in rows if row["file"] == "b.txt")
+    assert (line["before"], line["after"]) == (None, "Akşama misafir gelecek.")
+    for row in rows:  # what a reader adds
+        row |= {"sense": "idiomatic", "file": row["file"].replace("a.conllu", "not-to-release/a.conllu")}
+    write_rows(annotations / "tr.jsonl", rows)
+    code, *_ = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "layout")
+    assert code == 0
+    assert sorted(tagged(tmp_path / "layout").values()) == [
+        ["gözünü boyadı"],
+        ["gözünü boyar"],
+        ["kulak misafiri oldu"],
+    ]
+
+
+def test_found_sentences_are_test_sentences_with_their_source(corpora, annotations, dataset, tmp_path):
+    code, stdout, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    assert (code, stderr) == (0, "")
+    assert "tr: 4 sentences; annotations: 2 idiomatic, 1 literal, 0 unclear, 1 none; 2 idioms\n" in stdout
+    assert tagged(tmp_path / "o") == {
+        "mini-ud/not-to-release/a.conllu/first": ["kulak misafiri oldu"],
+        "mini-ud/not-to-release/a.conllu/second": [],  # in literal use nothing is tagged
+        "mini-lines/b.txt/1": ["gözünü boyar"],
+        "mini-lines/b.txt/3": [],
+    }
+    card = (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
+    assert "http://127.0.0.1:9/commit" in card
+    assert "cc0-1.0" in card
+
+
+def test_only_unseen_idioms(corpora, annotations, dataset, tmp_path):
+    dataset("found", "--corpora", corpora, "--annotations", annotations, "--unseen", "--out", tmp_path / "o")
+    assert span_split(OVERHEAR) != TEST
+    assert span_split(DECEIVE) != TEST
+    assert list(tagged(tmp_path / "o")) == ["mini-lines/b.txt/3"]
+
+
+def test_what_is_not_found_again_is_left_out_and_counted(corpora, annotations, dataset, tmp_path):
+    (corpora / "mini-lines" / "b.txt").unlink()
+    treebank = corpora / "mini-ud" / "a.conllu"
+    treebank.write_text(TREEBANK.replace("Usta", "Ustam"), encoding="utf-8")
+    code, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    rows = [line.rsplit(maxsplit=1) for line in stderr.splitlines()[1:]]
+    assert [(row[0].split()[0], row[1]) for row in rows] == [("mini-lines", "2"), ("mini-ud", "1")]
+    assert (code, list(tagged(tmp_path / "o"))) == (0, ["mini-ud/not-to-release/a.conllu/first"])
+    assert "2 annotations of mini-lines" in (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_sentence_of_two_corpora_counts_once(corpora, annotations, dataset, tmp_path):
+    path = annotations / "tr.jsonl"
+    rows = read_rows(path)
+    (corpora / "mini-lines" / "b.txt").write_text("\n".join([*LINES, LINES[0]]), encoding="utf-8")
+    write_rows(path, [*rows, rows[2] | {"sentence": "5"}])
+    _, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    assert "another corpus" in stderr
+    assert len(tagged(tmp_path / "o")) == 4
+
+
+def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(corpora, annotations, dataset, tmp_path):
+    path = annotations / "tr.jsonl"
+    first, second, *others = read_rows(path)
+    further = first | {"concept": None, "spans": [[0, 5]]}  # an idiom that the lexicon lacks: `Komşu`, for the test
+    doubtful = second | {"concept": None, "sense": "unclear", "spans": [[0, 4]]}
+    write_rows(path, [further, first, second, doubtful, *others])
+    _, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    found = tagged(tmp_path / "o")
+    assert found["mini-ud/not-to-release/a.conllu/first"] == ["Komşu", "kulak misafiri oldu"]
+    assert "mini-ud/not-to-release/a.conllu/second" not in found
+    assert "unclear" in stderr
+    rows = open_dataset(str(tmp_path / "o")).test_sentences("tr").rows
+    assert {row.idiom for row in rows} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ({"spans": [[0, 99]]}, "first"),
+        ({"spans": [[3, 3]]}, "first"),
+        ({"sense": "figurative"}, "tr.jsonl:1"),
+        ({"corpus": "elsewhere"}, "elsewhere"),
+    ],
+)
+def test_wrong_annotations_are_refused_by_name(change, fact, corpora, annotations, dataset, tmp_path):
+    path = annotations / "tr.jsonl"
+    first, *others = read_rows(path)
+    write_rows(path, [first | change, *others])
+    code, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    assert (code, fact in stderr, (tmp_path / "o").exists()) == (1, True, False)
+
+
+def test_damaged_treebanks_are_named(corpora):
+    path = corpora / "mini-ud" / "a.conllu"
+    for damage in (("\t5\tnsubj", "\tfive\tnsubj"), ("8-9\t", "8-x\t"), ("\toldu\t", "\toldular\t")):
+        path.write_text(TREEBANK.replace(*damage), encoding="utf-8")
+        with pytest.raises(InputError, match=r"a\.conllu"):
+            list(read_sentences(path))
+
+
+def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, dataset, tmp_path):
+    served = tmp_path / "commit"
+    (served / "not-to-release").mkdir(parents=True)
+    (corpora / "mini-ud" / "a.conllu").rename(served / "not-to-release" / "a.conllu")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        path = annotations / "corpora.jsonl"
+        path.write_text(path.read_text().replace(":9/", f":{server.server_port}/"))
+        arguments = ("--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+        assert dataset("found", "--fetch", *arguments)[0] == 0
+        server.shutdown()
+    assert (corpora / "mini-ud" / "not-to-release" / "a.conllu").read_text(encoding="utf-8") == TREEBANK
+    assert len(tagged(tmp_path / "o")) == 4
+    (corpora / "mini-lines" / "b.txt").unlink()
+    code, _, stderr = dataset("found", "--fetch", *arguments)
+    assert (code, "/commit/b.txt" in stderr) == (1, True)
+
+
+def test_bundled_annotations_name_entries_and_files_of_the_corpora():
+    lexicon, corpora = load_lexicon(BUNDLED), read_corpora(FOLDER)
+    for language in ("tr", "az", "uz", "tk"):
+        rows = read_annotations(FOLDER, language)
+        assert rows
+        for row in rows:
+            assert corpora[row.corpus].files[row.file] == language
+            assert row.sense in SENSES
+            assert (row.sense == "none") == (row.spans is None)
+            assert row.sense != "none" or row.concept is None
+            assert row.concept is None or row.concept in lexicon.of(language)
+    assert not any("text" in line for path in FOLDER.glob("*.jsonl") for line in read_rows(path))
+
+
+def test_bundled_annotations_fit_their_corpora(outside_data, dataset, tmp_path):
+    corpora = outside_data / "found"
+    if not corpora.is_dir():
+        pytest.skip("the corpora are not there")
+    code, _, stderr = dataset("found", "--corpora", corpora, "--out", tmp_path / "o")
+    assert code == 0
+    for line in stderr.splitlines()[1:]:  # the files of common-voice have other names there
+        assert "unclear" in line or line.startswith("common-voice")
+    for row in open_dataset(str(tmp_path / "o")).test_sentences("tr").rows:
+        for span in row.spans():  # every span begins and ends with a word
+            assert {span.start, span.end} <= {edge for word in words(row.sentence) for edge in (word.start, word.end)}
