@@ -145,5 +145,5 @@ def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:
         return {"dtype": str(kind)}
     inner = kind.value_type
     if pa.types.is_struct(inner):
-        return {"list": [{"name": field.name, "dtype": str(field.type)} for field in inner]}
+        return {"list": [{"name": field.name, **_feature(field.name, field.type)} for field in inner]}
     return {"list": _feature("", inner) if pa.types.is_list(inner) else str(inner)}

@@ -28,7 +28,7 @@ from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.io.files import commit_folder
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.entries import Lexicon, offsets
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
 
@@ -39,12 +39,19 @@ _ENTRY_TEXTS = (
     *("source", "attested"),
 )
 _TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.int64()
+_OFFSETS = pa.list_(pa.list_(_NUMBER))
 _RETRIEVAL_SCHEMA = pa.schema({"id": _TEXT, "text": _TEXT})
 _QRELS_SCHEMA = pa.schema({"query-id": _TEXT, "corpus-id": _TEXT, "score": _NUMBER})
 _LEXICON_SCHEMA = pa.schema(
     {"concept": _TEXT, "gloss": _TEXT, "pos": _TEXT, "aliases": _TEXTS}
     | dict.fromkeys(_ENTRY_TEXTS, _TEXT)
-    | {"spans": pa.list_(pa.list_(_NUMBER)), "variants": _TEXTS, "collocation": pa.bool_(), "status": _TEXT}
+    | {
+        "spans": _OFFSETS,
+        "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS})),
+        "variants": _TEXTS,
+        "collocation": pa.bool_(),
+        "status": _TEXT,
+    }
 )
 _EQUIVALENTS_SCHEMA = pa.schema({"first": _TEXT, "second": _TEXT, "judgement": _TEXT})
 _SPAN = pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})
@@ -164,7 +171,9 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
             row |= {"concept": concept.id, "gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
             row |= {"variants": entry.variants, "collocation": entry.collocation}
             if entry.spans is not None:
-                row["spans"] = [[span.start, span.end] for span in entry.spans]
+                row["spans"] = offsets(entry.spans)
+            if entry.examples:
+                row["examples"] = [{"text": more.text, "spans": offsets(more.spans)} for more in entry.examples]
             if entry.status is not None:  # as text, because a column has one type and a status any JSON value
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)

@@ -24,7 +24,7 @@ from hub_datasets.cards import Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
 from hub_datasets.hub_export import SPAN_SCHEMA, HubLayout, add_file
 from turkic_idiom_tasks.dataset.hub_layout import README
-from turkic_idiom_tasks.dataset.sentences import TaggedSentence, words
+from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
 from turkic_idiom_tasks.io.reading import (
@@ -37,7 +37,7 @@ from turkic_idiom_tasks.io.reading import (
 )
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans
-from turkic_idiom_tasks.spans import Span, iob2_tags, span_problem
+from turkic_idiom_tasks.spans import Span, span_problem
 from turkic_idiom_tasks.splits import TEST, span_split
 
 FOLDER = Path(__file__).parent / "data"  # the annotations of this project
@@ -205,14 +205,12 @@ def _row(
     # The sense of the sentence is that of its first idiom of the lexicon, if it has one.
     first = min(annotations, key=lambda row: (SENSES.index(row.sense), row.concept is None))
     entry = lexicon.of(language).get(first.concept or "")
-    places = words(text)
-    tagged = TaggedSentence(
-        id=f"{first.corpus}/{first.file}/{first.sentence}",
-        language=language,
-        idiom=entry.idiom if entry else first.concept or text,  # sentences without an idiom are resampled one by one
-        sentence=text,
-        tokens=tuple(place.of(text) for place in places),
-        tags=tuple(iob2_tags(tuple(sorted(spans)), places)),
+    tagged = tag_sentence(
+        f"{first.corpus}/{first.file}/{first.sentence}",
+        language,
+        entry.idiom if entry else first.concept or text,  # sentences without an idiom are resampled one by one
+        text,
+        sorted(spans),
     )
     return tagged.document() | {
         "concept": first.concept,

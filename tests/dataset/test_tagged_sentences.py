@@ -1,5 +1,6 @@
 """How sentences are cut into words, and how the examples of a lexicon become tagged sentences."""
 
+import json
 import re
 import unicodedata
 
@@ -12,7 +13,7 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import idiom_clusters, lexicon_sentences, locate, words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample, Lexicon, parse_entry
 from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import SPAN_SPLITS
 
@@ -168,3 +169,27 @@ def test_senses_of_an_idiom_never_cross_splits():
     assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 29]
     # resampled together: they say the same of a model
     assert set(idiom_clusters(sentences["test"]).values()) == {concept}
+
+
+def test_further_examples_train_and_never_test():
+    further = (FurtherExample("Ağzı mı tutmuş?", (Span(0, 4), Span(8, 14))), FurtherExample("Ağaç tuttu.", ()))
+    (test,), (train,) = concepts_of("test", 1), concepts_of("train", 1)
+    entries = {}
+    for concept in (test, train):
+        entries[concept] = Entry(concept, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), examples=further)
+    concepts = {concept: Concept(concept, "gloss") for concept in entries}
+    sentences = lexicon_sentences(Lexicon(concepts, {"tr": entries}, "0" * 40), "tr")
+    assert [row.id for row in sentences["test"]] == [test]
+    assert [row.id for row in sentences["train"]] == [train, f"{train}/2", f"{train}/3"]
+    assert [row.tags for row in sentences["train"]] == [(B, I, O), (B, O, B, O), (O, O, O)]
+
+
+def test_further_examples_are_read_and_wrong_spans_refused():
+    row = {"concept": "a", "idiom": "göz boyamak", "meaning": None, "example": None, "spans": None}
+    further = {"text": "Göz boyar.", "spans": [[0, 9]]}
+    entry, problems = parse_entry(row | {"examples": [further, {"text": "Göz güzel.", "spans": []}]}, LANGUAGES["tr"])
+    assert problems == []
+    assert [example.spans for example in entry.examples] == [(Span(0, 9),), ()]
+    assert json.loads(entry.to_json())["examples"][0] == further
+    for wrong in ({"spans": [[0, 99]]}, {"spans": None}, {"text": " Göz"}, {"more": 1}):
+        assert parse_entry(row | {"examples": [further | wrong]}, LANGUAGES["tr"])[0] is None

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import our_files
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
@@ -31,6 +31,8 @@ def lexicon(tmp_path):
     turkish = [Entry(c, f"{word} tutmak", f"{word} anlamı") for c, (word, _) in zip(concepts, words, strict=True)]
     spans, variants = (Span(0, 10),), ("ağzını tutmak",)
     turkish[0] = Entry(TEST[0], "ağız tutmak", "ağız anlamı", "Ağız tuttu.", spans, variants, status={"ok": True})
+    further = (FurtherExample("Baş mı tutmuş?", (Span(0, 3), Span(7, 13))), FurtherExample("Başını tuttu.", ()))
+    turkish[3] = dataclasses.replace(turkish[3], examples=further)
     azerbaijani = [Entry(c, f"{word} tutmaq", None) for c, (_, word) in zip(concepts, words, strict=True)]
     write_lexicon(tmp_path / "lexicon", [Concept(c, "gloss") for c in concepts], {"tr": turkish, "az": azerbaijani})
     return load_lexicon(tmp_path / "lexicon")
@@ -52,6 +54,16 @@ def test_judged_concepts_survive_the_hub_layout(lexicon, tmp_path):
         before, after = ours.retrieval(task, subset), theirs.retrieval(task, subset)
         assert after.qrels == before.qrels != before.strict_qrels
         assert after.strict_qrels == before.strict_qrels
+
+
+def test_further_examples_survive_the_hub_layout(lexicon, tmp_path):
+    export(lexicon, tmp_path / "out")
+    entry = open_dataset(str(tmp_path / "out")).lexicon.of("tr")[TRAIN[0]]
+    assert entry == lexicon.of("tr")[TRAIN[0]]
+    assert entry.examples[0].spans == (Span(0, 3), Span(7, 13))
+    loaded = load_dataset(str(tmp_path / "out"), "lexicon-tr", split="test", cache_dir=str(tmp_path / "cache"))
+    (row,) = (row for row in loaded if row["concept"] == TRAIN[0])
+    assert row["examples"][0] == {"text": "Baş mı tutmuş?", "spans": [[0, 3], [7, 13]]}
 
 
 def test_span_configs_load_with_named_tags_in_three_splits(bundled, bundled_layout, tmp_path):
@@ -82,7 +94,7 @@ def test_same_lexicon_gives_the_same_bytes(lexicon, tmp_path):
     for name in ("one", "two"):
         export(lexicon, tmp_path / name)
     files = our_files(tmp_path / "one")
-    assert len(files) == 11  # six retrieval configs, two lexicon configs, one sentence, README, eval.yaml
+    assert len(files) == 12  # six retrieval configs, two lexicon configs, two splits of sentences, README, eval.yaml
     assert files == our_files(tmp_path / "two")
     assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in files)
 
@@ -101,6 +113,7 @@ def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path
         "data/lexicon-az/note.txt",
         "data/lexicon-tr/test.parquet",
         "data/span-tr/test.parquet",
+        "data/span-tr/train.parquet",
         "eval.yaml",
         "figure.png",
     ]

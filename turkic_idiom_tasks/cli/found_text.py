@@ -37,6 +37,7 @@ def mine(
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.languages import get_language
+    from turkic_idiom_tasks.lexicon.entries import offsets
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
     language = get_language(lang)
@@ -65,7 +66,7 @@ def mine(
                     "sentence": sentence.id,
                     "sha256": digest(sentence.text),
                     "concept": candidate.concept,
-                    "spans": [[span.start, span.end] for span in candidate.spans],
+                    "spans": offsets(candidate.spans),
                     "cost": candidate.cost,
                     "idiom": entries[candidate.concept].idiom,
                     "text": sentence.text,

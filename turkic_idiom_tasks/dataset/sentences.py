@@ -10,7 +10,7 @@ from typing import Any
 from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, tagged_spans
-from turkic_idiom_tasks.splits import SPAN_SPLITS, span_split
+from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST, span_split
 
 # U+02BB and U+02BC of Uzbek are letters (\w); other apostrophes belong to a word only inside it (Ankara'ya).
 _LETTER = r"[\w\u0300-\u036f]"
@@ -78,16 +78,27 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
 
 
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
-    """Return split -> the annotated examples of a language, by concept; a split may be empty."""
+    """Return split -> the annotated examples of a language, by concept; a split may be empty.
+
+    Further examples serve training and validation alone.
+    """
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
+        split = span_split(concept)
         if entry.example is not None and entry.spans is not None:
-            places = words(entry.example)
-            tokens = tuple(place.of(entry.example) for place in places)
-            tags = tuple(iob2_tags(entry.spans, places))
-            tagged = TaggedSentence(concept, language, entry.idiom, entry.example, tokens, tags)
-            sentences[span_split(concept)].append(tagged)
+            sentences[split].append(tag_sentence(concept, language, entry.idiom, entry.example, entry.spans))
+        # A concept is tested by one sentence, so that every idiom counts the same.
+        for number, further in enumerate(entry.examples if split != TEST else (), start=2):
+            name = f"{concept}/{number}"
+            sentences[split].append(tag_sentence(name, language, entry.idiom, further.text, further.spans))
     return sentences
+
+
+def tag_sentence(name: str, language: str, idiom: str, text: str, spans: Sequence[Span]) -> TaggedSentence:
+    """Return an NFC sentence, split into words, with the tags that its spans give."""
+    places = words(text)
+    tokens = tuple(place.of(text) for place in places)
+    return TaggedSentence(name, language, idiom, text, tokens, tuple(iob2_tags(tuple(spans), places)))
 
 
 def idiom_clusters(sentences: Sequence[TaggedSentence]) -> Mapping[str, str]:

@@ -87,6 +87,11 @@ def _text(text: str, info: ValidationInfo) -> str:
     return _note(text)
 
 
+def offsets(spans: Sequence[Span]) -> list[list[int]]:
+    """Return spans as they are written."""
+    return [[span.start, span.end] for span in spans]
+
+
 def as_spans(value: Any) -> tuple[Span, ...] | None:
     """Return the spans of a decoded list of [start, end] offsets."""
     if value is None:
@@ -129,6 +134,16 @@ class Concept:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherExample:
+    """Another sentence for the training of span taggers."""
+
+    __pydantic_config__ = _NO_OTHER_KEYS
+
+    text: _Text
+    spans: Annotated[tuple[Span, ...], BeforeValidator(lambda value: () if value == [] else as_spans(value))]
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One idiom of one language; texts are in this language, and None where something is not known."""
 
@@ -140,6 +155,7 @@ class Entry:
     example: _Text | None = None  # sentence with the idiom in idiomatic use
     spans: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)] = None  # of the idiom in the example
     variants: tuple[_Text, ...] = ()  # other citation forms
+    examples: tuple[FurtherExample, ...] = ()  # for training; one without spans has no idiom, or its words literally
     literal_example: _Text | None = None  # sentence with the same words in literal use
     # The sentence that the next two reword, where it is not the example: an example whose context leaves no doubt about
     # the idiom seldom stays sensible with a literal rewording.
@@ -164,7 +180,9 @@ class Entry:
             if value or key in _REQUIRED_KEYS:
                 row[key] = value
         if self.spans is not None:
-            row["spans"] = [[span.start, span.end] for span in self.spans]
+            row["spans"] = offsets(self.spans)
+        if self.examples:
+            row["examples"] = [{"text": further.text, "spans": offsets(further.spans)} for further in self.examples]
         return json.dumps(row, ensure_ascii=False)
 
 
@@ -240,6 +258,10 @@ def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
         problem = span_problem(entry.spans, entry.example) if entry.example else "needs an example; write null"
         if problem:
             return None, [f"field 'spans': {problem}"]
+    for further in entry.examples if entry is not None else ():
+        problem = span_problem(further.spans, further.text) if further.spans else None
+        if problem:
+            return None, [f"field 'examples': {display(further.text)}: {problem}"]
     return parsed
 
 
