@@ -10,10 +10,11 @@ from rich.progress import track
 
 from turkic_idiom_tasks.encoders.names import TR_ONLY
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart, write_chart
-from turkic_idiom_tasks.report.frame import query_frame, score_frame, to_csv
+from turkic_idiom_tasks.report.frame import query_frame, score_frame
 from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
 from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
@@ -39,7 +40,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
         raise InputError(f"{grid.folder}: no cell of this grid is finished; begin with `turkic-idiom grid run`")
     folder = grid.folder / TABLES
     scores = score_frame(headers.values())
-    write_text(folder / SCORES, to_csv(scores))
+    write_text(folder / SCORES, csv_text(scores))
     tables: list[Table] = []
     charts: dict[str, Chart] = {}
     kinds = {cell.kind for cell in headers}
@@ -92,6 +93,6 @@ def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
             headers.append(header)
     scores = score_frame(headers)
     tables = [table for table in span_tables(scores) if len(table.frame)]
-    write_text(grid.folder / TABLES / SCORES, to_csv(scores))
+    write_text(grid.folder / TABLES / SCORES, csv_text(scores))
     write_tables(tables, grid.folder / TABLES)
     return tables

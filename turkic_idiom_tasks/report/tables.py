@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.io.files import write_text
 
 NO_VALUE = "–"
@@ -28,7 +29,7 @@ class Table:
 
     def to_csv(self) -> str:
         """Return comma-separated values without rounding."""
-        return str(self.frame.to_csv(index=False, lineterminator="\n"))
+        return csv_text(self.frame)
 
     def to_markdown(self) -> str:
         """Return a Markdown table with three decimal places, and two digits for small p-values."""
