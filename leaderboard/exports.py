@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import re
-import unicodedata
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
@@ -29,6 +28,7 @@ from leaderboard.ranking import Standing
 from leaderboard.scripts import short_number
 from leaderboard.submission import NAME
 from leaderboard.tables import badges
+from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -45,7 +45,6 @@ METRICS = {  # of Every Eval Ever: main score -> id of the metric, its name, its
     "accepted": ("turkic_idiom.accepted", "Share of accepted answers", "accuracy", 0.0),
 }
 _PACKAGE = "turkic-idiom-tasks"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
 _TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "device", "badges")
 _METADATA = ("name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data")
 _INTEGERS = ("parameters", "few_shot", "rank", "group")
@@ -153,24 +152,16 @@ def to_csv(data: BoardData, records: Records) -> str:
     # Types are stated, because pandas would write whole numbers of a column with gaps as 3.0
     frame = pd.DataFrame(rows, columns=columns)
     for name in columns:
-        if name in _TEXTS:
-            frame[name] = frame[name].map(_harmless, na_action="ignore")
-        elif name in _INTEGERS or name.endswith(_RELIABLE):
+        if name in _INTEGERS or name.endswith(_RELIABLE):
             frame[name] = frame[name].astype("Int64")
-        else:
+        elif name not in _TEXTS:
             frame[name] = frame[name].astype("float64")
-    return str(frame.to_csv(index=False, float_format="%.6f", lineterminator="\r\n"))  # so that a stray \r is quoted
+    return csv_text(frame, float_format="%.6f", line_end="\r\n")  # so that a stray \r is quoted
 
 
 def _with_interval(title: str, between: str = " ") -> list[str]:
     """Return the columns of a score, the ends of its interval, and whether that is reliable."""
     return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}{_RELIABLE}"]
-
-
-def _harmless(text: str) -> str:
-    """Return the text with an apostrophe before it if a spreadsheet would take it for a formula."""
-    plain = unicodedata.normalize("NFKC", text)  # some spreadsheets read a full-width sign as the plain one
-    return f"'{text}" if plain.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def _standing(standing: Standing) -> formats.StandingJson:

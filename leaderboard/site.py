@@ -18,7 +18,7 @@ from leaderboard.pages import Pages, environment
 from leaderboard.submission import LeftOut, Submission, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.files import commit_folder, foreign_names, our_files
+from turkic_idiom_tasks.io.files import check_folder, commit_folder
 from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
@@ -149,13 +149,7 @@ def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrit
         if folder.resolve() in (path.resolve(), *path.resolve().parents):
             raise usage_error(f"{option} {path}: lies in the folder of the {what}, {folder}; choose a place elsewhere")
     # To score hundreds of submissions takes minutes, so what `commit_folder` would refuse at the end is refused now
-    if out.is_dir() and not overwrite and our_files(out) is None:
-        others = foreign_names(out)
-        if others:
-            raise InputError(
-                f"{out}: holds {display(others[0])} and is no site; choose an empty or new folder, or pass "
-                "--overwrite, which leaves files with other names alone"
-            )
+    check_folder(out, {}, kind=KIND, overwrite=overwrite)
     if report:
         check_outputs({"--report": report}, command="build")
 

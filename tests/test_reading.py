@@ -1,15 +1,25 @@
 """The strict reader: what it takes it takes exactly, what it refuses it refuses in words."""
 
+import csv
 import gzip
 import json
 import os
+import re
+import unicodedata
+from io import StringIO
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+import hub_datasets
+import leaderboard
+import turkic_idiom_tasks
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.io.reading import (
     MAX_DEPTH,
     SHOWN,
@@ -239,3 +249,21 @@ def test_the_first_fault_that_pydantic_found_names_its_field():
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, list[int]]).validate_python({"göz": [1, "x"], "dil": ["y"]})
     assert first_fault(caught.value).startswith("'göz.1': Input should be a valid integer")
+
+
+@given(st.lists(st.sampled_from(' \u3000\uff1d\t\r\n=+-@"a1,;'), max_size=6).map("".join))
+def test_no_text_of_a_table_is_a_formula_and_all_of_it_is_there(text):
+    frame = pd.DataFrame({text: [text, -1.5, None], "n": pd.array([-1, None, 2], dtype="Int64")})
+    head, *rows = csv.reader(StringIO(csv_text(frame, line_end="\r\n"), newline=""))
+    for cell in (head[0], rows[0][0]):
+        assert cell.removeprefix("'") == text
+        assert not unicodedata.normalize("NFKC", cell).lstrip(" ").startswith(tuple("=+-@\t\r"))
+    assert [row[1] for row in rows] == ["-1", "", "2"]
+    assert [row[0] for row in rows[1:]] == ["-1.5", ""]
+
+
+def test_every_table_is_written_there():
+    for package in (turkic_idiom_tasks, hub_datasets, leaderboard):
+        for path in Path(package.__file__).parent.rglob("*.py"):
+            writes = re.search(r"\.to_csv\((?!\))|csv\.writer|DictWriter|to_excel", path.read_text("utf-8"))
+            assert not writes or path.name in ("csv_files.py", "pages.py"), path

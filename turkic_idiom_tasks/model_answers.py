@@ -6,10 +6,10 @@ import re
 
 MAX_ANSWER = 10_000  # characters, reasoning not counted; a longer answer to an item or a sentence cannot be read
 
-_TAG = "(think|thinking|reasoning)>"
-_CLOSED = re.compile(rf"<{_TAG}.*?</\1>", re.DOTALL | re.IGNORECASE)
-_BEFORE_END = re.compile(rf"\A.*</{_TAG}", re.DOTALL | re.IGNORECASE)
-_FROM_START = re.compile(rf"<{_TAG}.*\Z", re.DOTALL | re.IGNORECASE)
+_TAG = "(?:think|thinking|reasoning)>"
+_CLOSED = re.compile(rf"<{_TAG}.*?</{_TAG}", re.DOTALL | re.IGNORECASE)
+_TO_LAST_END = re.compile(rf"\A.*</{_TAG}", re.DOTALL | re.IGNORECASE)
+_OPENED = re.compile(f"<{_TAG}", re.IGNORECASE)
 
 
 def without_reasoning(text: str) -> str:
@@ -18,4 +18,8 @@ def without_reasoning(text: str) -> str:
     Reasoning that is never closed was cut off, so nothing after its beginning counts. Reasoning that is never opened
     was opened by the template of the chat, so nothing before its end counts.
     """
-    return _FROM_START.sub("", _BEFORE_END.sub("", _CLOSED.sub("", text)))
+    # Pairs are looked for before the last end only: each of 30,000 tags after it would search the whole rest.
+    match = _TO_LAST_END.match(text)
+    end = match.end() if match else 0
+    spoken = _TO_LAST_END.sub("", _CLOSED.sub("", text[:end])) + text[end:]
+    return _OPENED.split(spoken, maxsplit=1)[0]

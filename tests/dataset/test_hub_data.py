@@ -6,6 +6,7 @@ import shutil
 import unicodedata
 from contextlib import suppress
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, List, Value
@@ -156,6 +157,50 @@ def test_a_declared_file_that_is_not_there_is_named(retrieval, missing):
     message = message_of(lambda: open_dataset(str(folder)))
     assert message.startswith(f"{folder / 'README.md'}: ")
     assert f"there is no file 'data/{missing}/test.jsonl'; restore it" in message
+
+
+@pytest.mark.parametrize(("pattern", "is_there"), [("test-*", False), ("test-*.parquet", False), ("*", True)])
+def test_a_pattern_that_matches_no_file_is_named(retrieval, pattern, is_there):
+    """Files of another format match and are left out, as the split of the data that nobody here reads."""
+    folder = retrieval(strict=QRELS)
+    (folder / "data/T2-tur-strict-qrels/test.jsonl").rename(folder / "data/T2-tur-strict-qrels/other.csv")
+    readme = folder / "README.md"
+    readme.write_text(readme.read_text().replace("strict-qrels/test.jsonl", f"strict-qrels/{pattern}"))
+    if is_there:
+        assert open_dataset(str(folder)).retrieval("T2", "tur").strict_qrels is None
+    else:
+        assert f"there is no file 'data/T2-tur-strict-qrels/{pattern}'" in message_of(lambda: open_dataset(str(folder)))
+
+
+def repeated(text, n):
+    """A text in each of n rows, which parquet stores once."""
+    return pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array([text]))
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (lambda: pa.nulls(20_000_000, pa.string()), "more than the 10,000,000 values"),
+        (
+            lambda: pa.ListArray.from_arrays([0, 20_000_000], pa.nulls(20_000_000, pa.string())),
+            "more than the 10,000,000 values",
+        ),
+        (lambda: repeated("x" * 6_000_000, 100), "more than the 536,870,912 bytes"),
+        (
+            lambda: pa.ListArray.from_arrays([0, 100], repeated("x" * 6_000_000, 100).cast(pa.string())),
+            "more than the 536,870,912 bytes",
+        ),
+        (lambda: pa.array([b"x" * 2_000_000] * 10, pa.binary(2_000_000)), "more than the 10,000,000 values"),
+    ],
+)
+def test_a_small_parquet_file_that_stands_for_much_is_refused_before_it_is_unpacked(retrieval, texts, message):
+    folder = retrieval(kind="parquet")
+    path = folder / "data/T2-tur-corpus/test.parquet"
+    column = texts()
+    table = pa.table({"id": pa.nulls(len(column), pa.string()), "text": column})
+    pq.write_table(table, path, compression="zstd", dictionary_pagesize_limit=2**24)
+    assert path.stat().st_size < 100_000
+    assert message in message_of(lambda: open_dataset(str(folder)).retrieval("T2", "tur"))
 
 
 def test_the_revision_follows_the_content_and_not_the_place(retrieval, tmp_path):

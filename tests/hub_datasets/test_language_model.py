@@ -26,7 +26,6 @@ from tests.killing import all_at_once, every_kill
 from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Malformed, Slow, asked, running_llm
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError
-from turkic_idiom_tasks.model_answers import without_reasoning
 
 
 class Word(AnswerFields):
@@ -312,12 +311,6 @@ def test_an_object_is_found_whatever_stands_around_it(text):
 def test_what_is_no_answer_is_refused_with_the_reason(text, problem):
     with pytest.raises(MalformedError, match=problem):
         read_answer(text, Word)
-
-
-def test_thoughts_are_removed_wherever_they_begin_and_end():
-    assert without_reasoning("<think>a</think>b<reasoning>c</reasoning>d") == "bd"
-    assert without_reasoning("a</think>b") == "b"
-    assert without_reasoning("a<think>b") == "a"
 
 
 def test_texts_stay_data_in_every_prompt():

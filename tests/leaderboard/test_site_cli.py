@@ -133,7 +133,7 @@ def test_a_site_never_replaces_what_is_not_ours_and_goes_nowhere_among_the_submi
     site = tmp_path / "site"
     (site / "models").mkdir(parents=True)
     (site / "models" / "mine.html").write_text("mine")
-    refused(build, capsys, code=1, words="holds 'models' and is no site; choose an empty or new folder, or pass --over")
+    refused(build, capsys, code=1, words="holds 'models' and was not written by this command; choose an empty or new")
     (site / "index.html").write_text("mine")
     assert {path.read_text() for path in site.rglob("*.html")} == {"mine"}
     assert build("--overwrite") == 0

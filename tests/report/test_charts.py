@@ -20,7 +20,6 @@ from turkic_idiom_tasks.report.charts import (
     grouped_bars,
     heat_map,
     line,
-    write_chart,
 )
 
 pytest.importorskip("altair")
@@ -162,11 +161,9 @@ def test_colours_can_be_seen_on_light_and_dark(background):
         assert (light + 0.05) / (dark + 0.05) >= 3, colour
 
 
-def test_files(tmp_path):
+def test_a_chart_is_drawn_from_its_file():
     chart = small_charts()["bars"]
-    assert write_chart(chart, tmp_path / "figures", "figure2") == tmp_path / "figures" / "figure2.svg"
-    assert (tmp_path / "figures" / "figure2.svg").read_text("utf-8") == chart.svg()
-    spec = json.loads((tmp_path / "figures" / "figure2.vl.json").read_text("utf-8"))
+    spec = json.loads(json.dumps(chart.spec))
     assert Chart("A title", "What is drawn.", spec).svg() == chart.svg()
 
 
@@ -223,7 +220,8 @@ def test_in_a_browser_no_label_is_cut_or_covered_and_text_takes_the_colour_of_th
 
 
 def test_a_file_opened_by_itself_has_a_background_for_its_text(browser, tmp_path):
-    path = write_chart(small_charts()["bars"], tmp_path, "figure")
+    path = tmp_path / "figure.svg"
+    path.write_text(small_charts()["bars"].svg(), "utf-8")
     colours = {}
     for scheme in ("light", "dark"):
         page = browser.new_page(color_scheme=scheme)

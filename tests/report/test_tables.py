@@ -12,7 +12,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.report.frame import QUERY_COLUMNS, SCORE_COLUMNS, score_frame
 from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
-from turkic_idiom_tasks.report.tables import Table, short_names, write_tables
+from turkic_idiom_tasks.report.tables import Table, short_names
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, SubsetScores, Training
 
 XLMR, MPNET = "FacebookAI/xlm-roberta-base", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2"
@@ -288,18 +288,16 @@ def span(model, language, size, seed, f1):
                   training=training)  # fmt: skip
 
 
-def test_span_tables_average_seeds_and_stand_beside_the_paper(tmp_path):
+def test_span_tables_average_seeds_and_stand_beside_the_paper():
     headers = [
         span(XLMR, "tr", "all", 1, 0.6), span(XLMR, "tr", "all", 2, 0.8),
         span(XLMR, "az", 0, 1, 0.2), span(XLMR, "az", 0, 2, 0.4),
         span(XLMR, "az", 10, 1, 0.5), span(XLMR, "az", 10, 2, 0.7),
         span(XLMR, "az", "all", 1, 0.9), span(XLMR, "az", "all", 2, 0.1),
     ]  # fmt: skip
-    files = write_tables(span_tables(score_frame(headers)), tmp_path)
-    assert [path.name for path in files] == [
-        "table2_source.md", "table3_zero_shot.md", "table4_few_shot.md", "learning_curves.md",
-    ]  # fmt: skip
-    rows = {path.stem: list(csv.DictReader(path.open(encoding="utf-8"))) for path in tmp_path.glob("*.csv")}
+    tables = span_tables(score_frame(headers))
+    rows = {table.name: list(csv.DictReader(io.StringIO(table.to_csv()))) for table in tables}
+    assert list(rows) == ["table2_source", "table3_zero_shot", "table4_few_shot", "learning_curves"]
     (turkish,) = rows["table2_source"]
     assert float(turkish["F1"]) == pytest.approx(0.7)  # (.6 + .8) / 2
     assert float(turkish["sd over seeds"]) == pytest.approx(0.1 / 2**0.5)  # of span F1 .3 and .4

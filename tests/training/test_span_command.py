@@ -69,6 +69,33 @@ def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert,
     assert n_seeds(capsys.readouterr().out, untrained_bert) == "2"  # those of other settings are not counted
 
 
+def test_tables_of_somebody_else_are_refused_before_anything_is_trained(
+    copied, untrained_bert, grid_data, tmp_path, capsys
+):
+    file = write_grid_file(tmp_path, span=span_part([untrained_bert]))
+    commands = [span_command(untrained_bert, grid_data, copied, "--seed", 2)]
+    commands.append(["grid", "tables", str(file), "--out", str(copied)])
+    tables = copied / "tables"
+    (tables / "scores.csv").write_text("mine")
+    before = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
+    for command in commands:
+        assert main(command) == 1
+        assert "scores.csv: was changed since it was written; move it away" in capsys.readouterr().err
+    (tables / ".turkic-idiom.json").unlink()
+    for command in commands:
+        assert main(command) == 1
+        assert (
+            "was not written by this command; choose an empty or new folder, or move it away" in capsys.readouterr().err
+        )
+    after = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
+    assert {path: content for path, content in before.items() if path in after} == after
+    shutil.rmtree(tables)
+    (copied / "mine").write_text("mine")
+    assert main(commands[1]) == 0
+    assert main(commands[1]) == 0
+    assert {"scores.csv", "table2_source.csv", "table2_source.md"} <= {path.name for path in tables.iterdir()}
+
+
 def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid_data, tmp_path, capsys):
     """The tables hold one result for a model, a seed and a language: that of the weights that are there now."""
     model = shutil.copytree(untrained_bert, tmp_path / "model")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -77,6 +75,8 @@ def align(
     idiom. Two thresholds are chosen on the known pairs, for --precision and for --review-precision: new pairs above
     the first are added to the lexicon, those between the two go to a file for manual review.
     """
+    import pandas as pd
+
     from hub_datasets.align import (
         build_problem,
         choose_threshold,
@@ -90,6 +90,7 @@ def align(
     )
     from hub_datasets.enrich import write_changed
     from hub_datasets.questions import today
+    from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.languages import get_language
@@ -131,12 +132,7 @@ def align(
     note = f"{model} from a cosine of {high:.3f} on, {today()}"
     aligned = with_matches(lexicon, problems[0], added, source=file.name if file else "", note=note)
     rows = review_rows(problems[0], lexicon, [match for match in fresh if low <= match.cosine < high])
-    table = io.StringIO()
-    if rows:
-        writer = csv.DictWriter(table, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    write_text(review, table.getvalue())
+    write_text(review, csv_text(pd.DataFrame(rows)) if rows else "")
     write_changed(aligned, out)
     sys.stdout.write(
         printable(

@@ -106,6 +106,7 @@ def span(
     the checkpoints to the other languages. Defaults are the paper's.
     """
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.io.files import check_folder
     from turkic_idiom_tasks.report.grid_tables import LONG_TABLES, TABLES, write_span_tables
     from turkic_idiom_tasks.runs.cells import CHECKPOINTS
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
@@ -127,6 +128,7 @@ def span(
                 f"{', '.join(others) or 'none'}"
             )
     grid = open_grid([part], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
+    check_folder(grid.folder / TABLES, {}, kind=TABLES)
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"

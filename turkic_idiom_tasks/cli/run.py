@@ -62,7 +62,8 @@ def run_command(
     """
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.report.frame import report_run, run_frame, to_csv, to_json
+    from turkic_idiom_tasks.io.csv_files import csv_text
+    from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
     from turkic_idiom_tasks.runs.run import run_models
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
@@ -86,7 +87,7 @@ def run_command(
     if report is not None:
         print_tables(report, file=sys.stdout)
     else:
-        sys.stdout.write(to_csv(frame) if output_format is Format.csv else to_json(frame))
+        sys.stdout.write(csv_text(frame) if output_format is Format.csv else to_json(frame))
 
 
 @app.command("list")
@@ -138,12 +139,13 @@ def compare(
     from turkic_idiom_tasks.cli.compare_output import print_comparison
     from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.report.compare import compare_results, comparison_frame
-    from turkic_idiom_tasks.report.frame import to_csv, to_json
+    from turkic_idiom_tasks.report.frame import to_json
 
     report = compare_results(first, second, open_dataset(data), tasks=task or ())
     if output_format is Format.table:
         print_comparison(report, plain_console(sys.stdout))
     else:
-        write = to_csv if output_format is Format.csv else to_json
+        write = csv_text if output_format is Format.csv else to_json
         sys.stdout.write(write(comparison_frame(report)))

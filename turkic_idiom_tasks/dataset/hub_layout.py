@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from huggingface_hub import HfApi, snapshot_download
 from pydantic import BaseModel, ValidationError
@@ -23,6 +24,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import read_committed
 from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
 from turkic_idiom_tasks.io.reading import (
+    MAX_BYTES,
     MalformedError,
     decode_text,
     display,
@@ -43,6 +45,7 @@ _PATTERNS = [README, EVAL, *(f"**{suffix}" for suffix in SUFFIXES)]
 _COMMIT = re.compile("[0-9a-f]{40}")
 HUB_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _YAML_BLOCK = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
+_MOST_VALUES = 10_000_000  # of all columns of a parquet file
 # What pyarrow raises for damaged parquet files: its own errors, and several of Python's.
 _FILE_ERRORS = (OSError, ValueError, ArithmeticError, KeyError, pa.ArrowException)
 
@@ -87,11 +90,10 @@ class HubFiles:
             if path in self.digests and hashlib.sha256(path.read_bytes()).hexdigest() != self.digests[path]:
                 raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
             names: dict[str, None] = {}  # of the columns that any row has, in order
-            read = []
+            read: list[dict[str, Any]] = []
             with self._reading(config, path):
                 if path.suffix == ".parquet":
-                    table = pq.read_table(path)
-                    names, read = dict.fromkeys(table.column_names), table.to_pylist()
+                    names, read = _parquet_rows(path, (*wanted, *optional))
                 else:
                     for line in read_json_lines(path):
                         if line.problem or not isinstance(line.value, dict):
@@ -196,6 +198,36 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
     return configs
 
 
+def _parquet_rows(path: Path, wanted: Sequence[str]) -> tuple[dict[str, None], list[dict[str, Any]]]:
+    """Return the names of all columns, and the rows with the wanted ones that are there.
+
+    A few bytes of parquet may stand for a billion rows, or for a long text that is repeated in each of them. So values
+    are counted first, and texts are read as numbers in a list of the distinct ones.
+    """
+    metadata = pq.read_metadata(path)
+    texts, n_values = set(), 0
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for number, chunk in enumerate(map(group.column, range(group.num_columns))):
+            n_values += chunk.num_values * max(1, metadata.schema.column(number).length)  # of bytes of a fixed length
+            texts |= {chunk.path_in_schema} if chunk.physical_type == "BYTE_ARRAY" else set()
+    if n_values > _MOST_VALUES:
+        raise MalformedError(f"more than the {_MOST_VALUES:,} values that are allowed")
+    with pq.ParquetFile(path, read_dictionary=texts) as file:
+        names = dict.fromkeys(file.schema_arrow.names)
+        table = file.read([name for name in wanted if name in names])
+    if sum(_n_bytes(chunk) for column in table.columns for chunk in column.chunks) > MAX_BYTES:
+        raise MalformedError(f"more than the {MAX_BYTES:,} bytes that are allowed, once unpacked")
+    return names, table.to_pylist()
+
+
+def _n_bytes(values: pa.Array) -> int:
+    """Return the bytes of some values, with a text counted wherever it stands."""
+    if pa.types.is_dictionary(values.type):
+        return pc.sum(pc.binary_length(values.dictionary).take(values.indices)).as_py() or 0
+    parts = values.flatten() if pa.types.is_nested(values.type) else []
+    return sum(map(_n_bytes, parts if isinstance(parts, list) else [parts]))
+
+
 def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     """Return the data files that match a pattern of the README; none may be outside the folder."""
     relative_parts(pattern)
@@ -212,7 +244,8 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
             place = display(relative.as_posix())
             raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
-    if not paths and pattern.endswith(SUFFIXES):
+    # Files of other formats are not downloaded, so a pattern for them matches nothing.
+    if not paths and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES) and not any(folder.glob(pattern)):
         raise MalformedError(
             f"there is no file {display(pattern)}; restore it, write or download the dataset again, or remove "
             "its config"

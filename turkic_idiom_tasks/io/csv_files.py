@@ -1,18 +1,24 @@
-"""Reading of text files and CSV tables from outside, whose faults are named by line."""
+"""Text files and CSV tables: those from outside, whose faults are named by line, and every table that we write."""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, input_errors, read_file
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _DELIMITERS = (",", ";", "\t")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
 _CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
 
 
@@ -93,6 +99,24 @@ def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of every record of a comma-separated file without a header line."""
     for number, _, cells in _records(path, read_text(path), ","):
         yield number, cells
+
+
+def csv_text(frame: pd.DataFrame, *, line_end: str = "\n", float_format: str | None = None) -> str:
+    """Return a table as CSV, with an apostrophe before each text that a spreadsheet would take for a formula."""
+    safe = frame.rename(columns=_harmless)
+    for name, dtype in frame.dtypes.items():
+        if dtype.kind == "O":
+            cells = frame[name].to_numpy(dtype=object, copy=True)  # Series.map would make 8 and None 8.0 and NaN
+            cells[:] = [_harmless(cell) for cell in cells]
+            safe[_harmless(name)] = cells
+    return str(safe.to_csv(index=False, lineterminator=line_end, float_format=float_format))
+
+
+def _harmless(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    plain = unicodedata.normalize("NFKC", value)  # some spreadsheets read a full-width sign as the plain one
+    return f"'{value}" if plain.lstrip(" ").startswith(_FORMULA_STARTS) else value
 
 
 def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:

@@ -147,18 +147,24 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 
 def commit_folder(
-    folder: Path, files: Mapping[str, bytes], *, kind: str, overwrite: bool = False, obsolete: Collection[str] = ()
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    kind: str,
+    overwrite: bool | None = False,
+    obsolete: Collection[str] = (),
 ) -> None:
     """Replace all files of ours in a folder by these, in one step; files of others stay as they are.
 
-    The folder is created when missing; an earlier content of another kind is refused. Only with `overwrite` are files
-    of these names replaced that are not ours, or were changed since we wrote them. Names are paths below the folder;
-    those in `obsolete` are removed with the earlier content, whoever wrote them.
+    The folder is created when missing; an earlier content of another kind is refused. Only with `overwrite` (None if
+    the command has no option for it) are files of these names replaced that are not ours, or were changed since we
+    wrote them. Names are paths below the folder; those in `obsolete` are removed with the earlier content, whoever
+    wrote them.
     """
     folder = Path(os.path.realpath(folder))  # where it is a link, the link stays, and what it leads to is replaced
     old = _beside(folder, "old")
     with locked_folder(folder):
-        ours = _check_replaceable(folder, files, kind=kind, overwrite=overwrite)
+        ours = check_folder(folder, files, kind=kind, overwrite=overwrite)
         unchanged = {name for name, digest in ours.items() if _has_digest(folder / name, digest)}
         dropped = unchanged.union(files, obsolete)
         with _folder_beside(folder) as unfinished:
@@ -224,14 +230,20 @@ def foreign_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if not _is_record(path.name))
 
 
-def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, overwrite: bool) -> dict[str, str]:
-    """Raise unless the files may be written into a folder; return path -> SHA-256 of what we wrote there before."""
+def check_folder(
+    folder: Path, files: Mapping[str, bytes], *, kind: str, overwrite: bool | None = None
+) -> dict[str, str]:
+    """Raise unless the files may be written into a folder; return path -> SHA-256 of what we wrote there before.
+
+    Before their content is known, a command calls it without files, so that a refusal comes before its work.
+    """
+    restore_folder(folder)
     if folder.exists() and Path.cwd().is_relative_to(folder):
         raise InputError(f"{folder}: is the current folder, which cannot be replaced; go to another one and name it")
     manifest = _read_manifest(folder)
     if manifest is not None and manifest.kind != kind:
         raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder with --out")
-    for name in files:
+    for name in (*files, MANIFEST):
         try:
             path = inner_path(folder, name)
         except MalformedError as error:
@@ -246,16 +258,17 @@ def _check_replaceable(folder: Path, files: Mapping[str, bytes], *, kind: str, o
         return ours
     others = foreign_names(folder)
     if manifest is None and others:
+        advice = "move it away" if overwrite is None else "pass --overwrite, which leaves files of other names alone"
         raise InputError(
             f"{folder}: holds {display(others[0])} and was not written by this command; choose an empty or new "
-            "folder, or pass --overwrite, which leaves files of other names alone"
+            f"folder, or {advice}"
         )
     for name in {**ours, **files}:
         path = folder / name
         is_same = name in files and _has_digest(path, hashlib.sha256(files[name]).hexdigest())
         if path.exists() and not is_same and not (name in ours and _has_digest(path, ours[name])):
             problem = "was changed since it was written" if name in ours else "is not a file of ours"
-            raise InputError(f"{path}: {problem}; move it away, or pass --overwrite")
+            raise InputError(f"{path}: {problem}; move it away{'' if overwrite is None else ', or pass --overwrite'}")
     return ours
 
 

@@ -12,11 +12,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import write_json, write_text
 from turkic_idiom_tasks.report.tables import NO_VALUE
 
 try:
@@ -96,13 +94,6 @@ class Chart:
         # A viewer of pictures may draw nothing behind them, and dark text on dark would be lost
         spec = {**self.spec, "background": "white"}
         return bytes(vl_convert.vegalite_to_png(spec, scale=2))
-
-
-def write_chart(chart: Chart, folder: Path, name: str) -> Path:
-    """Write ``<name>.svg`` and ``<name>.vl.json``, and return the SVG file."""
-    write_text(folder / f"{name}.svg", chart.svg())
-    write_json(folder / f"{name}.vl.json", dict(chart.spec))
-    return folder / f"{name}.svg"
 
 
 def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:

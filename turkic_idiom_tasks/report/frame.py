@@ -155,11 +155,6 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
     )
 
 
-def to_csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV."""
-    return str(frame.to_csv(index=False, lineterminator="\n"))
-
-
 def to_json(frame: pd.DataFrame) -> str:
     """Return a frame as a JSON list of objects, with null for undefined values."""
     plain = frame.astype(object)  # else pandas would put NaN in place of None, which is no JSON

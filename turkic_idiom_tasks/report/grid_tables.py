@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 from rich.console import Console
 from rich.progress import track
 
 from turkic_idiom_tasks.encoders.names import TR_ONLY
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.csv_files import csv_text
+from turkic_idiom_tasks.io.files import check_folder, commit_folder
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
-from turkic_idiom_tasks.report.charts import Chart, write_chart
-from turkic_idiom_tasks.report.frame import query_frame, score_frame, to_csv
+from turkic_idiom_tasks.report.charts import Chart
+from turkic_idiom_tasks.report.frame import query_frame, score_frame
 from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
 from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
-from turkic_idiom_tasks.report.tables import Table, write_tables
+from turkic_idiom_tasks.report.tables import Table
 from turkic_idiom_tasks.results.record import OtherFormatError, find_records, read_header, read_record
 from turkic_idiom_tasks.runs.grid import RECORDS, Grid
 from turkic_idiom_tasks.runs.retrieval import RETRIEVAL
@@ -37,9 +41,8 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     headers = grid.headers()
     if not headers:
         raise InputError(f"{grid.folder}: no cell of this grid is finished; begin with `turkic-idiom grid run`")
-    folder = grid.folder / TABLES
+    check_folder(grid.folder / TABLES, {}, kind=TABLES)
     scores = score_frame(headers.values())
-    write_text(folder / SCORES, to_csv(scores))
     tables: list[Table] = []
     charts: dict[str, Chart] = {}
     kinds = {cell.kind for cell in headers}
@@ -65,10 +68,7 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     tables += similarity_tables(headers.values())
     tables += idiomaticity_tables(headers.values())
     # A table without rows is of an experiment that the grid does not have
-    written = write_tables([table for table in tables if len(table.frame)], folder)
-    for name, chart in charts.items():
-        written.append(write_chart(chart, folder, name))
-    return [*written, folder / SCORES]
+    return _commit([table for table in tables if len(table.frame)], charts, scores, grid.folder / TABLES)
 
 
 def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
@@ -92,6 +92,16 @@ def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
             headers.append(header)
     scores = score_frame(headers)
     tables = [table for table in span_tables(scores) if len(table.frame)]
-    write_text(grid.folder / TABLES / SCORES, to_csv(scores))
-    write_tables(tables, grid.folder / TABLES)
+    _commit(tables, {}, scores, grid.folder / TABLES)
     return tables
+
+
+def _commit(tables: Sequence[Table], charts: Mapping[str, Chart], scores: pd.DataFrame, folder: Path) -> list[Path]:
+    """Replace all tables and figures in a folder at once; return those that `write_grid_tables` does."""
+    files = {f"{table.name}.md": table.to_markdown() for table in tables}
+    files |= {f"{name}.svg": chart.svg() for name, chart in charts.items()} | {SCORES: csv_text(scores)}
+    shown = [folder / name for name in files]
+    files |= {f"{table.name}.csv": table.to_csv() for table in tables}
+    files |= {f"{name}.vl.json": json.dumps(chart.spec, ensure_ascii=False, indent=2) for name, chart in charts.items()}
+    commit_folder(folder, {name: text.encode() for name, text in files.items()}, kind=TABLES, overwrite=None)
+    return shown

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.csv_files import csv_text
 
 NO_VALUE = "–"
 _SMALL_P = 0.001  # smaller p-values are shown with an exponent
@@ -28,7 +27,7 @@ class Table:
 
     def to_csv(self) -> str:
         """Return comma-separated values without rounding."""
-        return str(self.frame.to_csv(index=False, lineterminator="\n"))
+        return csv_text(self.frame)
 
     def to_markdown(self) -> str:
         """Return a Markdown table with three decimal places, and two digits for small p-values."""
@@ -60,13 +59,3 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     names = {model: model.rstrip("/").rpartition("/")[2] for model in models}
     counts = Counter(names.values())
     return {model: model if counts[name] > 1 else name for model, name in names.items()}
-
-
-def write_tables(tables: Iterable[Table], folder: Path) -> list[Path]:
-    """Write each table as ``<name>.csv`` and ``<name>.md``, and return the Markdown files."""
-    written = []
-    for table in tables:
-        write_text(folder / f"{table.name}.csv", table.to_csv())
-        write_text(folder / f"{table.name}.md", table.to_markdown())
-        written.append(folder / f"{table.name}.md")
-    return written
