@@ -13,6 +13,7 @@ from sentence_transformers import SentenceTransformer
 from turkic_idiom_tasks import TurkicIdiomSTS
 from turkic_idiom_tasks.cli.output import SIMILARITY_COLUMNS, similarity_cells
 from turkic_idiom_tasks.cli.run_output import print_tables
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
@@ -60,7 +61,7 @@ def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
 
 def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
     """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
-    encoder = PooledEncoder.load(str(untrained_bert))
+    encoder = PooledEncoder(load_checkpoint(str(untrained_bert)))
     vectors = TextVectors(encoder, ["mean", "max"])
     datasets = {"T4": pair_dataset, "STS": pair_dataset}
     list(predict(vectors, datasets, [("T4", "tur")], prompts={}))

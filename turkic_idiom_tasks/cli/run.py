@@ -17,6 +17,10 @@ DEFAULT_OUTPUT = Path("results")
 @app.command("run")
 def run_command(
     models: Models,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME", help="What results call a local model; one for each, in their order."),
+    ] = None,
     tasks: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,6 +76,7 @@ def run_command(
         poolings=poolings or (),
         output=output,
         overwrite=overwrite,
+        names=tuple(names or ()),
         revision=revision,
         trust_remote_code=trust_remote_code,
         device=device,

@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.names import POOLED_NAME
+from turkic_idiom_tasks.encoders.names import split_pooling
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Record
 from turkic_idiom_tasks.training.config import Seed
@@ -58,7 +58,7 @@ def without_pooling(advice: str = "") -> AfterValidator:
     """Return a validator that rejects the name of a model with a pooling; its error ends with the advice."""
 
     def check(name: str) -> str:
-        if POOLED_NAME.fullmatch(name):
+        if split_pooling(name)[1] is not None:
             raise ValueError(f"{display(name)} names a pooling; give the model without its pooling{advice}")
         return name
 

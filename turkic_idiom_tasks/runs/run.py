@@ -14,7 +14,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model, task_class
+from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, name_models, resolve_model, task_class
 from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
@@ -85,6 +85,7 @@ def run_models(
             noted.add(line)
             reporter.note(line)
 
+    labels = name_models(models, options.names)
     names = list(dict.fromkeys(models))
     runs: list[ModelRun] = []
     for number, name in enumerate(names, start=1):
@@ -93,6 +94,7 @@ def run_models(
         with quiet_libraries():
             loaded = resolve_model(
                 name,
+                label=labels.get(name),
                 revision=options.revision,
                 device=options.device,
                 dtype=options.dtype,
@@ -100,7 +102,10 @@ def run_models(
             )
         if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
             note(f"{name}: no transformer encoder, so dtype and first_layer have no effect")
-        units = list(_units(loaded, datasets, keys, options))
+        done = {(run.model, run.task) for run in runs}  # of the same model under two of its names, or poolings
+        units = [
+            unit for unit in _units(loaded, datasets, keys, options) if (unit.name, FULL_NAMES[unit.short]) not in done
+        ]
         for unit in units:
             if not options.overwrite:
                 unit.folder.check_data()
@@ -145,7 +150,7 @@ def _units(
             "first_layer": options.first_layer if pooling == "first_last" else None,
             "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
         }
-        settings |= trust_setting(options.trust_remote_code)
+        settings |= trust_setting(options.trust_remote_code) | ({"files": loaded.files} if loaded.files else {})
         not_default = trust_setting(options.trust_remote_code)
         for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
             if settings[name] not in (None, default):
