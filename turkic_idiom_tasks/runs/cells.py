@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a remark that names the known name most similar to another one; an empty text if none is similar."""
-    close = get_close_matches(name, list(known), n=1)
+    close = get_close_matches(name, [one for one in known if len(one) > 2], n=1)  # the language kaz is no misspelt az
     return f" (nearest: {close[0]})" if close else ""
 
 
