@@ -67,7 +67,7 @@ def run_command(
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_csv, to_json
-    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run import ModelRun, run_each
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
     options = make_options(
@@ -83,8 +83,16 @@ def run_command(
         **model_settings(assigned(values)),
     )
     dataset = open_dataset(data)
+    runs: list[ModelRun] = []
+    failure: Exception | None = None
     with reporting(sys.stderr) as reporter:
-        runs = run_models(models, dataset, options, reporter=reporter)
+        try:
+            for run in run_each(models, dataset, options, reporter=reporter):
+                runs.append(run)
+        except Exception as error:  # the scores of the models before it are printed first
+            if not runs:
+                raise
+            failure = error
         reporter.progress("intervals")
         report = report_run(runs) if output_format is Format.table else None
         frame = run_frame(runs) if report is None else report.frame
@@ -92,6 +100,8 @@ def run_command(
         print_tables(report, file=sys.stdout)
     else:
         sys.stdout.write(to_csv(frame) if output_format is Format.csv else to_json(frame))
+    if failure is not None:
+        raise failure
 
 
 @app.command("list")

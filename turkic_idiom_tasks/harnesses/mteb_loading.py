@@ -39,7 +39,7 @@ from turkic_idiom_tasks.encoders.checkpoints import (
     load_error,
     quiet_loading,
 )
-from turkic_idiom_tasks.encoders.folders import is_local, stated_model
+from turkic_idiom_tasks.encoders.folders import check_model_folder, is_local, stated_model
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
     NATIVE,
@@ -58,6 +58,7 @@ from turkic_idiom_tasks.harnesses.mteb_models import (
     local_meta,
     make_meta,
     pooled_name,
+    refuse,
 )
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
@@ -233,6 +234,25 @@ def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, s
             del labels[: len(labels) > 1]
 
 
+def check_name(name: str, *, revision: str | None = None) -> bool:
+    """Return False for a model of which its name says that it is no transformer, so that poolings do not apply to it.
+
+    What can be seen to be wrong without loading the model is an InputError.
+    """
+    base, pooling = split_pooling(name)
+    if pooling is not None:
+        check_pooling(pooling)
+    if _OWN_CLASS.fullmatch(base):
+        return False
+    if is_local(base):
+        check_model_folder(Path(base).expanduser())
+        return True
+    meta = _lookup(base)
+    if meta is not None and revision and meta.revision not in (revision, NO_REVISION):
+        raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
+    return meta is None or meta.loader in (*_STOCK_LOADERS, load_pooled, load_local, load_community, refuse)
+
+
 def resolve_model(
     name: str,
     *,
@@ -250,9 +270,8 @@ def resolve_model(
     if it is trusted.
     """
     check_dtype(dtype)
+    check_name(name, revision=revision)
     base, pooling = split_pooling(name)
-    if pooling is not None:
-        check_pooling(pooling)
     label = label or name_models([name]).get(name, "")
     if pooling is None and _OWN_CLASS.fullmatch(base):
         return _load_own_class(*base.rsplit(":", maxsplit=1), label=label)
@@ -277,8 +296,6 @@ def resolve_model(
         known = commit or revision or NO_REVISION
         hub_meta = make_meta(base, revision=known, loader=SentenceTransformerEncoderWrapper, arguments={})
         return _wrapped(model, hub_meta, pooling=pooling)
-    if revision and meta.revision not in (revision, NO_REVISION):
-        raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
     if revision:
         meta = meta.model_copy(update={"revision": revision})
     if meta.loader not in (load_pooled, load_local, load_community):
