@@ -24,14 +24,15 @@ class Table:
     title: str
     frame: pd.DataFrame
     note: str = ""
+    is_long: bool = False  # for programs rather than for the screen
     p_values: tuple[str, ...] = ()  # columns of p-values, whose small figures are shown with an exponent
 
     def to_csv(self) -> str:
         """Return comma-separated values without rounding."""
         return str(self.frame.to_csv(index=False, lineterminator="\n"))
 
-    def to_markdown(self) -> str:
-        """Return a Markdown table with three decimal places, and two digits for small p-values."""
+    def texts(self) -> pd.DataFrame:
+        """Return the cells as texts: three decimal places, and two digits for small p-values."""
         texts = pd.DataFrame(index=self.frame.index)
         for column in self.frame.columns:
             cells = []
@@ -43,8 +44,12 @@ class Table:
                 else:
                     cells.append(f"{value:.3f}" if isinstance(value, float) else str(value))
             texts[column] = cells
+        return texts
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table, as wide as it is."""
         # Else tabulate reads the cells as numbers again, and writes 0.530 as 0.53
-        parts = [f"## {self.title}", self.note, texts.to_markdown(index=False, disable_numparse=True)]
+        parts = [f"## {self.title}", self.note, self.texts().to_markdown(index=False, disable_numparse=True)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
