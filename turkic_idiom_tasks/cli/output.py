@@ -43,6 +43,11 @@ def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Tab
     return table
 
 
+def cells_of(table: Table) -> list[object]:
+    """Return the cells of a table, without its headings."""
+    return [cell for column in table.columns for cell in column.cells]
+
+
 def score_text(value: float) -> str:
     """Return a score with three decimal places, and a dash where it is undefined."""
     return "-" if math.isnan(value) else f"{value:.3f}"

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 
 NO_VALUE = "–"
 _SMALL_P = 0.001  # smaller p-values are shown with an exponent
@@ -58,6 +59,16 @@ def make_frame(
 ) -> pd.DataFrame:
     """Return rows as a frame with these columns; what a row lacks is missing, also in `counts`, whole numbers."""
     return pd.DataFrame(list(rows), columns=list(columns)).astype(dict.fromkeys(counts, "Int64"))
+
+
+def mark_notes(cells: Iterable[object], unit: str) -> list[str]:
+    """Return the meaning of each mark with which a line of a cell ends, and of no other; the unit is what n counts."""
+    ends = {line[-1:] for cell in cells for line in str(cell).splitlines()}
+    notes = {
+        SMALL_MARK: f"fewer than {SMALL_N} {unit}: read the interval, not the score",
+        UNRELIABLE_MARK: UNRELIABLE_NOTE,
+    }
+    return [f"{mark} {note}" for mark, note in notes.items() if mark in ends]
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
