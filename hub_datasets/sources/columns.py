@@ -56,7 +56,11 @@ def _columns(path: Path, cells: Mapping[str, str]) -> dict[str, tuple[str, str]]
         if match is not None and match["name"] in codes:
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
         elif column != GLOSS and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
-            raise InputError(f"{path}:1: unknown column {display(column)}, nearest: {near[0]}; rename or remove it")
+            # A short name that is no known code is that of another language: kk-idiom is no misspelt tk-idiom
+            advice = "remove it; CONTRIBUTING.md says how to add a language"
+            if (name := re.split("[-_ ]", column)[0]) in codes or len(name) > 3:
+                advice = f"nearest: {near[0]}; rename or remove it"
+            raise InputError(f"{path}:1: unknown column {display(column)}, {advice}")
     if not columns:
         names = display(", ".join(cells))[1:-1]
         raise InputError(f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")

@@ -67,7 +67,8 @@ def source_row(number: int, item: Any) -> SourceRow:
         if match is None:
             near = get_close_matches(name, _KNOWN, n=1, cutoff=ALMOST)
             if near:
-                notes.append(Note(f"unknown key {display(key)} not read (nearest: {near[0].upper()})", _as_text(value)))
+                hint = f" (nearest: {near[0].upper()})" if near[0][:3] == name[:3] else ""  # or another language
+                notes.append(Note(f"unknown key {display(key)} not read{hint}", _as_text(value)))
             continue
         has_key = True
         field = FIELDS[match[2]]

@@ -15,7 +15,6 @@ import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from hub_datasets.sources.source_rows import Note, Reading, SourceRow
 from turkic_idiom_tasks.annotation.notation import has_unmatched_brackets, resolve_forms
@@ -36,13 +35,6 @@ _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
 _LABEL = re.compile(r"\s*(?:\w{1,10}\.\s*)+")  # mec. hlk. esk.
 _REFERENCE = re.compile(r"^(?:bk\.|bkz\.|343\s|→)", re.IGNORECASE)
 _HOMONYM = re.compile(r"\s+(?:\(?[IVX]+\)?|\d+)$")
-
-
-class Sense(NamedTuple):
-    """One sense of an idiom in the dump of the dictionary."""
-
-    meaning: str | None
-    example: str | None
 
 
 def read_kevser(path: Path) -> Iterator[SourceRow]:
@@ -67,9 +59,7 @@ def read_kevser(path: Path) -> Iterator[SourceRow]:
             continue
         variants = tuple(form for form in forms.variants if not has_unmatched_brackets(form))
         meaning = small_initial(record.cells[_MEANING].strip().removesuffix("."))
-        notes: tuple[Note, ...] = ()
-        if re.search(r"[(/]", idiom):
-            notes = (Note("parentheses or slashes in the idiom resolved", idiom),)
+        notes = (Note("parentheses or slashes in the idiom resolved", idiom),) if re.search(r"[(/]", idiom) else ()
         reading = Reading(forms.citation, meaning, None, variants)
         yield SourceRow(record.line, {"tr": reading}, clean(record.cells[_GLOSS], _TURKISH), notes=notes)
 
@@ -110,8 +100,8 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
             yield SourceRow(record.line, {"tr": reading}, notes=notes)
 
 
-def split_senses(markup: str) -> list[Sense]:
-    """Return the senses of a definition in HTML; there is at least one."""
+def split_senses(markup: str) -> list[tuple[str | None, str | None]]:
+    """Return meaning and example of each sense of a definition in HTML; there is at least one."""
     text = html.unescape(html.unescape(markup)).replace("\xa0", " ").strip()
     begins: list[int] = []  # where the text of each sense begins, after its number
     ends: list[int] = []  # where the text of each sense but the last ends, before the next number
@@ -126,7 +116,7 @@ def split_senses(markup: str) -> list[Sense]:
     return [_sense(text[begin:end]) for begin, end in zip(begins or [0], [*ends, len(text)], strict=True)]
 
 
-def _sense(markup: str) -> Sense:
+def _sense(markup: str) -> tuple[str | None, str | None]:
     leading = _ITALIC.match(markup.lstrip())
     if leading and _LABEL.fullmatch(leading[2]):
         markup = markup.lstrip()[leading.end() :]  # labels of usage are in italics too
@@ -136,7 +126,7 @@ def _sense(markup: str) -> Sense:
     italic = _ITALIC.search(markup)
     meaning = _plain(markup[: italic.start()] if italic else markup)
     meaning = meaning.strip(" :;,-–").removesuffix(".").strip('"“ ')
-    return Sense(meaning or None, example or None)
+    return meaning or None, example or None
 
 
 def _plain(markup: str) -> str:

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.encoders.untrained_models import WORDS
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
 from turkic_idiom_tasks.errors import InputError
@@ -14,20 +15,20 @@ from turkic_idiom_tasks.errors import InputError
 
 @pytest.fixture(scope="module")
 def encoder(untrained_bert):
-    return PooledEncoder.load(str(untrained_bert), device="cpu")
+    return PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu"))
 
 
 @pytest.mark.parametrize("kind", ["bert", "xlm-roberta", "electra", "distilbert"])
 def test_one_pass_equals_five_stock_models(make_untrained, texts, kind):
     folder = str(make_untrained(kind))
-    found = PooledEncoder.load(folder, device="cpu").encode(texts)
+    found = PooledEncoder(load_checkpoint(folder, device="cpu")).encode(texts)
     for pooling in POOLINGS:
         stock = build_sentence_transformer(folder, pooling, device="cpu").encode(texts)
         np.testing.assert_allclose(found[pooling], stock, atol=1e-5)
 
 
 def test_equal_texts_are_encoded_once_and_order_is_kept(untrained_bert, texts):
-    encoder = PooledEncoder.load(str(untrained_bert), device="cpu")
+    encoder = PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu"))
     found = encoder.encode(texts, batch_size=7)
     assert encoder.n_texts_forwarded == len(set(texts)) < len(texts)
     backwards = encoder.encode(texts[::-1], batch_size=7)
@@ -39,7 +40,7 @@ def test_equal_texts_are_encoded_once_and_order_is_kept(untrained_bert, texts):
 
 
 def test_the_time_of_every_pass_is_counted_and_the_device_named(untrained_bert, texts):
-    encoder = PooledEncoder.load(str(untrained_bert), device="cpu")
+    encoder = PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu"))
     assert encoder.seconds == 0
     passes = []
     for batch_size in (32, 1):
@@ -65,12 +66,12 @@ def test_a_vector_never_depends_on_its_batch(encoder, texts):
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_a_decoder_without_padding_token(make_untrained, texts, side):
     folder = make_untrained("gpt2", tokenizer={"pad_token": None, "eos_token": "[SEP]", "padding_side": side})
-    encoder = PooledEncoder.load(str(folder), device="cpu")
+    encoder = PooledEncoder(load_checkpoint(str(folder), device="cpu"))
     together = encoder.encode(texts)
     for pooling, vectors in encoder.encode(texts[:1]).items():
         np.testing.assert_allclose(together[pooling][0], vectors[0], atol=1e-5)
     with pytest.raises(InputError, match="neither a padding nor an end token"):
-        PooledEncoder.load(str(make_untrained("gpt2", tokenizer={"pad_token": None})), device="cpu")
+        load_checkpoint(str(make_untrained("gpt2", tokenizer={"pad_token": None})), device="cpu")
 
 
 def test_long_texts_are_cut_at_the_models_limit(encoder):
@@ -82,14 +83,14 @@ def test_long_texts_are_cut_at_the_models_limit(encoder):
 
 def test_two_positions_of_xlm_roberta_cannot_be_used(make_untrained):
     folder = make_untrained("xlm-roberta", max_position_embeddings=66, tokenizer={"model_max_length": 10**30})
-    encoder = PooledEncoder.load(str(folder), device="cpu")
+    encoder = PooledEncoder(load_checkpoint(str(folder), device="cpu"))
     assert encoder.max_length == 64
     assert np.isfinite(encoder.encode(["göz " * 100], poolings=["mean"])["mean"]).all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_model_is_loaded_in_the_dtype_asked_for_and_gives_float32(untrained_bert, dtype):
-    encoder = PooledEncoder.load(str(untrained_bert), device="cpu", dtype=dtype)
+    encoder = PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu", dtype=dtype))
     assert next(encoder.model.parameters()).dtype == getattr(torch, dtype)
     assert encoder.max_length == 64
     assert encoder.encode(["göz"], poolings=["mean"])["mean"].dtype == np.float32

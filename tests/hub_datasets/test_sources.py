@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.source_rows import Note, Reading
-from hub_datasets.sources.turkish import Sense, split_senses
+from hub_datasets.sources.turkish import split_senses
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
 
@@ -82,13 +82,14 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
         (1, None), (3, "no idiom in any language"), (4, "not a JSON object"),
     ]  # fmt: skip
     row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": ["", "göz yummaq"], "UZ-Deyim": {"a": 1}}
-    row |= {"TR-Örnekk": "x", "id": 3, "not": "x"}
+    row |= {"TR-Örnekk": "x", "KK-Deyim": "x", "id": 3, "not": "x"}
     (source,) = paper_rows(tmp_path, row)
     assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}
     assert source.notes == (
         Note("meaning removed: not text", "7"),
         Note("idiom removed: not text", '{"a": 1}'),
         Note("unknown key 'TR-Örnekk' not read (nearest: TR-ORNEK)", '"x"'),
+        Note("unknown key 'KK-Deyim' not read", '"x"'),  # Kazakh is no misspelt Turkmen
     )
 
 
@@ -264,16 +265,16 @@ def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path)
 @pytest.mark.parametrize(
     ("markup", "senses"),
     [
-        ("çok yorulmak", [Sense("çok yorulmak", None)]),
+        ("çok yorulmak", [("çok yorulmak", None)]),
         (
             "1. çok yorulmak: <i>Bugün canım çıktı.</i> -H. Taner. <i>İkinci örnek.</i> 2. ölmek.",
-            [Sense("çok yorulmak", "Bugün canım çıktı."), Sense("ölmek", None)],
+            [("çok yorulmak", "Bugün canım çıktı."), ("ölmek", None)],
         ),
-        ("1. <i>mec.</i> kızmak: <i>Küplere bindi.</i>", [Sense("kızmak", "Küplere bindi.")]),
-        ("&#39;a&#39; 3. sırada kalmak", [Sense("'a' 3. sırada kalmak", None)]),  # 3 is no first sense
-        ("<b>1.</b> a&ccedil;mak <b>2.</b> kapamak", [Sense("açmak", None), Sense("kapamak", None)]),
-        ("1. bir 3. katta oturmak 2. inmek", [Sense("bir 3. katta oturmak", None), Sense("inmek", None)]),
-        ("&lt;i&gt;yalnız örnek&lt;/i&gt;", [Sense(None, "yalnız örnek")]),
+        ("1. <i>mec.</i> kızmak: <i>Küplere bindi.</i>", [("kızmak", "Küplere bindi.")]),
+        ("&#39;a&#39; 3. sırada kalmak", [("'a' 3. sırada kalmak", None)]),  # 3 is no first sense
+        ("<b>1.</b> a&ccedil;mak <b>2.</b> kapamak", [("açmak", None), ("kapamak", None)]),
+        ("1. bir 3. katta oturmak 2. inmek", [("bir 3. katta oturmak", None), ("inmek", None)]),
+        ("&lt;i&gt;yalnız örnek&lt;/i&gt;", [(None, "yalnız örnek")]),
     ],
 )
 def test_tdk_senses(markup, senses):
@@ -384,7 +385,11 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
     ("header", "message"),
     [
         ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
+        ("tr,az,turksh", r"unknown column 'turksh', nearest: turkish;"),
         ("tr,az,az", "the column az appears twice"),
+        # another language, not a misspelt one of ours
+        ("tr,az,kk-idiom", r"unknown column 'kk-idiom', remove it; .*CONTRIBUTING"),
+        ("tr,az,ug-meaning", r"unknown column 'ug-meaning', remove it; .*CONTRIBUTING"),
     ],
 )
 def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -131,9 +132,8 @@ def test_rows_are_those_of_the_rankings(runs, dataset, capsys):
     assert main(["compare", *map(str, runs), "--format", "csv", "--data", dataset.path]) == 0
     rows = {(row["task"], row["subset"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
     t1, t2 = "TurkicIdiomT1", "TurkicIdiomT2"
-    assert list(rows) == [
-        (t1, "tur-azj"), (t1, "tur-uzn"), (t1, "mean"), (t2, "tur"), (t2, "azj"), (t2, "uzn"), (t2, "mean"),
-    ]  # fmt: skip
+    subsets = {t1: ["tur-azj", "tur-uzn", "mean"], t2: ["tur", "azj", "uzn", "mean"]}
+    assert list(rows) == [(task, subset) for task, of_task in subsets.items() for subset in of_task]
     differences = {}
     for subset, n in (("tur-azj", 36), ("tur-uzn", 20)):
         a, b = (per_query(folder / f"T1-{subset}{SUFFIX}", dataset) for folder in runs)
@@ -177,7 +177,9 @@ def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width
     text = io.StringIO()
     print_comparison(report, Console(file=text, width=width, highlight=False, markup=False))
     lines = text.getvalue().splitlines()
-    assert lines[0] == "B is better on T1 (1 of 2 subsets); B is better on T2 (2 of 3 subsets)."
+    assert " ".join(lines[: lines.index("")]).replace("  ", " ") == (
+        f"{GOOD} is better on T1 (1 of 2 subsets); {GOOD} is better on T2 (2 of 3 subsets)."
+    )
     assert f"A: {RANDOM}" in lines
     assert f"B: {GOOD}" in lines
     assert max(map(len, lines)) <= width
@@ -188,7 +190,8 @@ def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width
         shown = "\n".join(lines[place : place + (1 if width >= WIDE else 2)])  # the interval stands below
         assert f"{row['difference']:+.3f}" in shown
         assert f"[{row['low']:+.3f}, {row['high']:+.3f}]" in shown
-        assert f" {row['n']}{'*' if row['subset'] in ('tur-uzn', 'uzn') else ''} " in shown
+        assert row["n_clusters"] == row["wins"] + row["ties"] + row["losses"]
+        assert f" {row['n_clusters']}{'*' if row['subset'] in ('tur-uzn', 'uzn') else ''} " in shown
         if width >= WIDE and row["p"] is not None:
             for name in ("p", "p_holm", "p_pratt", "p_wilcox"):
                 assert (f"{row[name]:.4f}" if row[name] >= 0.0001 else f"{row[name]:.1e}") in shown
@@ -197,18 +200,18 @@ def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([("T1", "tur-azj", 0.2, 0.01)], "B is better on T1."),
-        ([("T1", "tur-azj", -0.2, 0.01)], "A is better on T1."),
+        ([("T1", "tur-azj", 0.2, 0.01)], "b is better on T1."),
+        ([("T1", "tur-azj", -0.2, 0.01)], "a is better on T1."),
         ([("T1", "tur-azj", 0.2, 0.05)], "no difference shown on T1."),
         ([("T1", "tur-azj", 0.2, None)], "too few concepts on T1 for a test."),
         (
             [("T1", "tur-azj", 0.2, 0.01), ("T1", "tur-tuk", 0.2, 0.2), ("T1", "tur-uzn", 0.2, 0.04),
              ("T1", "mean", 0.2, 0.001), ("T2", "tur", 0.1, 0.6), ("T2", "azj", -0.1, 0.03), ("T2", "mean", 0.0, 1.0)],
-            "B is better on T1 (2 of 3 subsets); no difference shown on T2 (A is better on 1 of 2 subsets).",
+            "b is better on T1 (2 of 3 subsets); no difference shown on T2 (a is better on 1 of 2 subsets).",
         ),
         (
             [("T1", "tur-azj", 0.1, 0.2), ("T1", "tur-tuk", 0.1, 0.2), ("T1", "mean", 0.1, 0.04)],
-            "B is better on T1 (over all 2 subsets, on none by itself).",
+            "b is better on T1 (over all 2 subsets, on none by itself).",
         ),
     ],
 )  # fmt: skip
@@ -220,6 +223,48 @@ def test_the_verdict_counts_what_survives_holm(rows, expected):
         result = Comparison(n, n, 0.5, 0.5 + difference, difference, Interval(0.0, 1.0), 1, 1, 1, p=p)
         compared.append(Row(task, subset, result, p))
     assert verdict(Report(("a", "b"), tuple(compared), ())) == expected
+    # two results of one name can only be told apart by their side
+    assert verdict(Report(("a", "a"), tuple(compared), ())) == expected.replace("b is", "B is").replace("a is", "A is")
+
+
+def test_the_verdict_says_what_explains_a_difference():
+    """T1 by its queries with and without help from spelling, and two scores near that of a random ranking, .13."""
+    compared = []
+    for subset, first, second, p in (
+        ("tur-azj", 0.1293, 0.1360, 0.01), ("spelling-free", 0.13, 0.128, None), ("spelt-alike", 0.12, 0.15, None),
+    ):  # fmt: skip
+        result = Comparison(100, 100, first, second, second - first, Interval(0.0, 1.0), 1, 1, 1, p=p)
+        compared.append(Row("T1", subset, result, p, 0.13))
+    assert verdict(Report(("a", "b"), tuple(compared), ())) == (
+        "b is better on T1 (-0.002 on spelling-free queries, +0.030 on spelt-alike queries; both are near the 0.130 of "
+        "a random ranking)."
+    )
+    # (.18 - .13) / .87 = .057: no longer near
+    far = replace(compared[0], result=replace(compared[0].result, second=0.18))
+    assert verdict(Report(("a", "b"), (far,), ())) == "b is better on T1."
+
+
+def test_the_parts_of_t1_are_those_of_the_headline(tmp_path):
+    """Two test concepts: one whose idioms share `göz`, one whose spelling points to the other."""
+    concepts = concepts_in(retrieval_split, TEST, 2)
+    words = {"tr": ["göz yummak", "göze girmek"], "az": ["göz yummaq", "rəğbət qazanmaq"]}
+    entries = {code: [Entry(*pair) for pair in zip(concepts, idioms, strict=True)] for code, idioms in words.items()}
+    write_lexicon(tmp_path / "two", [Concept(name, "") for name in concepts], entries)
+    data = open_dataset(str(tmp_path / "two"))
+    pool = data.pool("T1", "tur-azj")
+    right = np.array([[column in columns for column in range(2)] for columns in pool.relevant], dtype=float)
+    # A finds the one that spelling finds and B both
+    only_spelling = right * np.array([[query.endswith(concepts[0]) or -1.0] for query in pool.queries])
+    for side, similarities in (("a", only_spelling), ("b", right)):
+        predictions = {("T1", "tur-azj"): Rankings.from_similarities(pool, similarities)}
+        save(tmp_path / side / f"one{SUFFIX}", data, predictions, model=f"me/{side}")
+    whole, free, alike = compare_results(tmp_path / "a", tmp_path / "b", data).rows
+    assert (free.subset, alike.subset) == ("spelling-free", "spelt-alike")
+    # second of two: 1 / log2(3), first: 1
+    assert free.result.difference == pytest.approx(1 - 1 / math.log2(3))
+    assert alike.result.difference == 0
+    assert whole.result.difference == pytest.approx(free.result.difference / 2)
+    assert (free.holm, alike.holm) == (None, None)  # they explain, and are no tests of their own
 
 
 def test_files_compare_like_folders_and_the_other_way_round(runs, dataset):
@@ -238,7 +283,10 @@ def test_a_result_against_itself_is_all_ties(runs, dataset, capsys):
     assert {row.result.p for row in report.rows} == {1.0, None}
     assert main(["compare", str(runs[0]), str(runs[0]), "--data", dataset.path]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("no difference shown on T1; no difference shown on T2.")
+    # the model ranks at random
+    assert " ".join(printed.split()).startswith(
+        "no difference shown on T1 (both are near the 0.320 of a random ranking)"
+    )
     assert "A and B score the same on every concept" in printed
 
 

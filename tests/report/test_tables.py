@@ -355,7 +355,7 @@ def test_the_long_frame_has_a_row_for_every_score():
 
 def test_markdown_shows_three_places_and_marks_what_is_missing():
     frame = pd.DataFrame({"a": [0.12345, "x"], "p": [0.0000123, 0.0123], "b": pd.array([None, 7], dtype="Int64")})
-    table = Table("t", "Title", frame, "Note.", ("p",))
+    table = Table("t", "Title", frame, "Note.", p_values=("p",))
     heading, note, *rows = [line for line in table.to_markdown().splitlines() if line]
     assert (heading, note) == ("## Title", "Note.")
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
@@ -16,7 +17,7 @@ E5_PROMPTS = {"T1": {"query": "query: ", "document": "passage: "}}
 
 @pytest.fixture
 def encoder(untrained_bert):
-    return PooledEncoder.load(str(untrained_bert), device="cpu")
+    return PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu"))
 
 
 def rank(encoder, dataset, subsets=SUBSETS, *, poolings=POOLINGS, prompts=None, batch_size=32, **options):
@@ -36,7 +37,7 @@ def distinct_texts(dataset, subsets, prompts):
 
 @pytest.fixture(scope="module")
 def of_minilm(minilm, small_dataset):
-    encoder = PooledEncoder.load(str(minilm), device="cpu")
+    encoder = PooledEncoder(load_checkpoint(str(minilm), device="cpu"))
     return dict(rank(encoder, small_dataset, prompts=E5_PROMPTS))
 
 

@@ -224,7 +224,7 @@ def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon
         (("-m", BASELINE, "-t", "T9"), ["unknown task 'T9'", "TurkicIdiomT1 (T1)"], 2),
         (("-m", BASELINE, "-l", "kk"), ["unknown language 'kk'", "tr (Turkish)"], 2),
         (("-m", BASELINE, "--pooling", "min"), ["unknown pooling 'min'", "first_last"], 2),
-        (("-m", BASELINE, "--pooling", "mean"), [BASELINE, "not a transformer encoder", "leave it out"], 2),
+        (("-m", BASELINE, "--pooling", "mean"), [BASELINE, "not a transformer encoder", "leave mean out"], 2),
         (("-m", BASELINE, "--set", "dtype=int8"), ["unknown dtype 'int8'", "bfloat16"], 2),
         (("-m", BASELINE, "--set", "top_k=-1"), ["top_k is -1", "greater than or equal to 0"], 2),
         (("-m", BASELINE, "--set", "first_layer=2"), ["first_layer is 2", "less than or equal to 1"], 2),
@@ -250,6 +250,35 @@ def test_bad_input_is_one_line(turkic, tmp_path, small_lexicon, arguments, parts
     for part in parts:
         assert part in line
     assert not list(tmp_path.rglob("TurkicIdiom*"))
+
+
+def test_what_does_not_apply_is_said_before_anything_is_computed(turkic, tmp_path, small_lexicon, untrained_bert):
+    """Also about the last of the models; a baseline runs as it is beside poolings of the others."""
+    arguments = ("run", "-m", untrained_bert, "-m", BASELINE, "-t", "T1", "--data", small_lexicon, "--format", "csv")
+    for options, said in (
+        (("--pooling", "mean"), "no pooling applies; leave mean out"),
+        (("--revision", "abc"), f"{BASELINE}: mteb pins revision 1"),
+        (("-m", "absent/one/folder"), "no such folder"),
+        (("-m", f"{BASELINE} (pooling=avg)"), "unknown pooling 'avg'"),
+    ):
+        run = turkic(*arguments, *options)
+        assert run.returncode == 2
+        assert said in run.stderr
+        assert not (tmp_path / "results" / "results").exists()
+    run = turkic(*arguments, "--pooling", "all", "--set", "dtype=bfloat16", "--set", "first_layer=0")
+    models = list(dict.fromkeys(row["model"] for row in rows_of(run)))
+    assert [name.partition(" ")[0] for name in models] == [f"local/{untrained_bert.name}"] * 5 + [BASELINE]
+    assert f"{BASELINE}: not a transformer encoder, so these have no effect: pooling, dtype, first_layer" in run.stderr
+    assert "without --pooling first_last" in turkic(*arguments, "--set", "first_layer=0").stderr
+
+
+@pytest.mark.parametrize("output_format", ["table", "csv"])
+def test_scores_of_the_models_before_a_failure_are_printed(turkic, small_lexicon, output_format):
+    arguments = ("-t", "T1", "--data", small_lexicon, "--format", output_format)
+    run = turkic("run", "-m", BASELINE, "-m", "no-such-org/no-such-model", "-m", RANDOM, *arguments)
+    assert run.returncode == 2
+    assert "no-such-org/no-such-model" in run.stderr
+    assert run.stdout == turkic("run", "-m", BASELINE, *arguments).stdout
 
 
 def test_a_model_whose_vectors_are_not_finite_is_one_line(turkic, tmp_path, small_lexicon, make_untrained):

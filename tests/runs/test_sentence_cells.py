@@ -272,7 +272,7 @@ def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(finished, dat
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["grid", "status", *place]) == 0
     assert capsys.readouterr().out.splitlines()[1].split() == ["model", *REGIMES, "zero-shot"]
-    written = {path.name: path for path in write_grid_tables(grid)}
+    written = {path.name: path for path in write_grid_tables(grid)[1]}
     table = pd.read_csv(written["similarity_sts.md"].with_suffix(".csv"))
     assert table["training"].tolist() == REGIMES
     assert table["spearman"].tolist() == pytest.approx([spearman(grid, regime) for regime in REGIMES])

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from dataclasses import replace
 
 import mteb
 import numpy as np
@@ -13,6 +14,7 @@ from sentence_transformers import SentenceTransformer
 from turkic_idiom_tasks import TurkicIdiomSTS
 from turkic_idiom_tasks.cli.output import SIMILARITY_COLUMNS, similarity_cells
 from turkic_idiom_tasks.cli.run_output import print_tables
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.errors import InputError
@@ -60,7 +62,7 @@ def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
 
 def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
     """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
-    encoder = PooledEncoder.load(str(untrained_bert))
+    encoder = PooledEncoder(load_checkpoint(str(untrained_bert)))
     vectors = TextVectors(encoder, ["mean", "max"])
     datasets = {"T4": pair_dataset, "STS": pair_dataset}
     list(predict(vectors, datasets, [("T4", "tur")], prompts={}))
@@ -176,6 +178,26 @@ def test_the_table_fits_80_columns_and_ends_with_the_headlines(finished, monkeyp
     similarity = frame[frame["task"] == "TurkicIdiomSTS"]
     assert similarity["ndcg"].isna().all()
     assert similarity["spearman"].notna().all()
+
+
+@pytest.mark.parametrize("which", ["none", "one", "all"])
+def test_a_footnote_stands_only_where_a_row_has_its_mark(finished, which):
+    """A model whose rows would all have the mark has it once, beside its name."""
+    report = report_run(finished[0])
+    frame = report.frame.assign(interval_is_reliable=True, n_idioms=30)
+    of_sts = frame.index[frame["task"] == "TurkicIdiomSTS"]
+    of_first = of_sts[frame.loc[of_sts, "model"] == frame.at[of_sts[0], "model"]]
+    marked = {"none": [], "one": of_first[:1], "all": of_first}[which]
+    frame.loc[marked, "interval_is_reliable"] = False
+    frame.loc[marked[:1], "n_idioms"] = 29
+    overall = report.overall.assign(headline_is_reliable=True)
+    text = io.StringIO()
+    print_tables(replace(report, frame=frame, overall=overall), file=text)
+    sts = text.getvalue().partition("TurkicIdiomSTS")[2]
+    assert sts.count("~") == (0 if which == "none" else 2)  # the mark and its note
+    assert ("may be too short" in sts) == (which != "none")
+    assert ("fewer than 30 idioms" in sts) == ("tur*" in sts) == (which != "none")
+    assert (f"{frame.at[of_sts[0], 'model']} ~" in sts) == (which == "all")
 
 
 def test_an_interval_below_zero_is_readable_and_an_undefined_one_is_a_dash():

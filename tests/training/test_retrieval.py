@@ -1,6 +1,7 @@
 import json
 import logging
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_models import NO_REVISION, load_pooled, make_meta
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD, model_card, save_tuned, without_nan
+from turkic_idiom_tasks.training.encoder_trainer import Evaluation
 from turkic_idiom_tasks.training.regimes import Pair, RegimeData
 from turkic_idiom_tasks.training.retrieval import development_ndcg, fine_tune_retrieval
 from turkic_idiom_tasks.training.trainee import load_trainee
@@ -279,6 +281,19 @@ def test_scores_of_languages_are_averaged_with_equal_weight(sentence_model):
     found = development_ndcg(trainee.model, {"az": all_held, "uz": few}, prompts=trainee.prompts)
     assert found["eval_score"] == pytest.approx((found["eval_score_az"] + found["eval_score_uz"]) / 2)
     assert found["eval_score_az"] != found["eval_score_uz"]
+    # the one relevant document of a random ranking stands at each rank alike
+    n = len(all_held.documents)
+    assert found["eval_floor"] == pytest.approx(sum(1 / math.log2(1 + rank) for rank in range(1, n + 1)) / n)
+
+
+def test_a_difference_near_the_score_of_a_random_ranking_is_said_to_be_one(tuned):
+    """(.1360 - .13) / .87 = .007 of the way from chance to perfect; .19 is .069 of it."""
+    for after, is_near in ((0.1360, True), (0.19, False)):
+        found = replace(tuned[1], history=(Evaluation(0, 0.1293), Evaluation(5, after)), floor=0.13)
+        assert ("near the 0.1300 of a random ranking" in found.verdict) is is_near
+        assert f"from 0.1293 to {after:.4f}" in found.verdict
+    assert 0 < tuned[1].floor < 1
+    assert "near" not in tuned[1].verdict
 
 
 def test_more_processes_than_batches_are_refused(sentence_model, monkeypatch):

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
-from turkic_idiom_tasks.report.compare import ALPHA, SIDES, Report, verdict
+from turkic_idiom_tasks.report.compare import ALPHA, PARTS, SIDES, Report, verdict
 from turkic_idiom_tasks.report.frame import MACRO
 from turkic_idiom_tasks.report.tables import NO_VALUE
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -29,7 +29,7 @@ def print_comparison(report: Report, console: Console) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     for row in report.rows:
         result = row.result
-        cells = [f"{result.n}{'*' if result.small else ''}", f"{result.first:.3f}", f"{result.second:.3f}"]
+        cells = [f"{result.n_concepts}{'*' if result.small else ''}", f"{result.first:.3f}", f"{result.second:.3f}"]
         mark = "" if result.interval.is_reliable else UNRELIABLE_MARK
         difference = _signed(result.difference)
         interval = f"[{_signed(result.interval.low)}, {_signed(result.interval.high)}]{mark}"
@@ -62,7 +62,7 @@ def _notes(report: Report, *, is_wide: bool) -> list[str]:
     )
     if not all(row.result.interval.is_reliable for row in report.rows):
         notes.append(f"{UNRELIABLE_MARK}: {UNRELIABLE_NOTE}")
-    notes.append("win/tie/loss: concepts on which B is better, equal, worse")
+    notes.append("n: concepts; win/tie/loss: those on which B is better, equal, worse")
     if n_tests and is_wide:
         notes += [
             "effect: matched-pairs rank-biserial correlation, from -1 to 1, positive where B is better",
@@ -81,6 +81,8 @@ def _notes(report: Report, *, is_wide: bool) -> list[str]:
             f"{MACRO}: all languages have the same weight; a concept is resampled and exchanged in all its languages "
             "at once"
         )
+    if any(row.subset in PARTS for row in report.rows):
+        notes.append(f"{', '.join(PARTS)}: the queries of T1 whose answer letters alone do not find, and the others")
     if any(row.result.small for row in report.rows):
         notes.append(f"* fewer than {SMALL_N} concepts: too few for a test; read the interval, not the difference")
     if any(row.result.effect is None and not row.result.small for row in report.rows):

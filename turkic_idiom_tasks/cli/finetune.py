@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode, assigned
+from turkic_idiom_tasks.cli.output import print_tables
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
@@ -107,7 +108,7 @@ def span(
     """
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.io.files import check_folder
-    from turkic_idiom_tasks.report.grid_tables import LONG_TABLES, TABLES, write_span_tables
+    from turkic_idiom_tasks.report.grid_tables import TABLES, write_span_tables
     from turkic_idiom_tasks.runs.cells import CHECKPOINTS
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
     from turkic_idiom_tasks.runs.spans import SpanCells
@@ -137,9 +138,7 @@ def span(
             failures.setdefault(outcome.cell.model, outcome.error)
     if is_first_process():
         if grid.record_paths():
-            for table in write_span_tables(grid, part):
-                if table.name not in LONG_TABLES:
-                    sys.stdout.write(table.to_markdown() + "\n")
+            print_tables(write_span_tables(grid, part))
             places = f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"
             sys.stdout.write(printable(places))
         for name, error in failures.items():

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.cli.finetune import (
     with_settings,
 )
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
-from turkic_idiom_tasks.cli.output import UNDEFINED, plain_console, similarity_cells, similarity_table
+from turkic_idiom_tasks.cli.output import UNDEFINED, cells_of, plain_console, similarity_cells, similarity_table
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -160,5 +160,6 @@ def similarity(
                 cells = similarity_cells(row, row["spearman_ci_low"], row["spearman_ci_high"])
                 table.add_row(f"{subset} {name}", *cells)
         console.print(table)
-        console.print(UNDEFINED)
+        if "-" in cells_of(table):
+            console.print(UNDEFINED)
     sys.stdout.write(f"\nModel: {printable(str(folder))}\n")

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
-from turkic_idiom_tasks.cli.output import plain_console
+from turkic_idiom_tasks.cli.output import plain_console, print_tables
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -134,12 +134,10 @@ def run(
 @grid_app.command()
 def tables(file: GridFile, out: GridFolder = None) -> None:
     """Write the paper's tables and figures from the finished cells, beside the published figures."""
-    from turkic_idiom_tasks.report.grid_tables import LONG_TABLES, write_grid_tables
+    from turkic_idiom_tasks.report.grid_tables import write_grid_tables
 
-    written = write_grid_tables(_open(file, out))
-    for path in written:
-        if path.suffix == ".md" and path.stem not in LONG_TABLES:
-            sys.stdout.write(path.read_text("utf-8") + "\n")
+    written_tables, written = write_grid_tables(_open(file, out))
+    print_tables(written_tables)
     for path in written:
         sys.stdout.write(printable(f"{path}\n"))
 

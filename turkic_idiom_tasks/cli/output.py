@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import IO
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+
+from turkic_idiom_tasks.io.reading import printable
+
+if TYPE_CHECKING:  # it imports pandas
+    from turkic_idiom_tasks.report.tables import Table as ResultTable
 
 SIMILARITY_COLUMNS = {  # score -> heading
     "accuracy": "accuracy",
@@ -17,6 +23,7 @@ SIMILARITY_COLUMNS = {  # score -> heading
     "spearman_idiom": "idiom",
     "spearman_general": "general",
 }
+_NAME_WIDTH = 24  # of a column of names, which are folded
 UNDEFINED = "-: undefined, because one side is constant or there is no such pair"
 
 
@@ -34,6 +41,11 @@ def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Tab
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     return table
+
+
+def cells_of(table: Table) -> list[object]:
+    """Return the cells of a table, without its headings."""
+    return [cell for column in table.columns for cell in column.cells]
 
 
 def score_text(value: float) -> str:
@@ -56,3 +68,35 @@ def similarity_cells(scores: Mapping[str, float], low: float, high: float) -> li
     others = [score_text(scores[name]) for name in SIMILARITY_COLUMNS]
     # "to", because both ends may be negative
     return [*others, score_text(scores["spearman"]), interval_text(low, high, between=" to ")]
+
+
+def print_tables(tables: Iterable[ResultTable]) -> None:
+    """Print results as tables that fit the terminal: columns for which there is no room follow in further blocks."""
+    console = plain_console(sys.stdout)
+    for table in tables:
+        if table.is_long:
+            continue
+        texts = table.texts()
+        figures = set(table.frame.select_dtypes("number"))
+        names: list[str] = []  # the columns before the first figures, which every block has
+        blocks: list[list[str]] = [[]]
+        widths = {}
+        for column in texts:
+            # Cells are broken between words, and long names anywhere
+            widths[column] = max(len(word) for word in " ".join([column, *texts[column]]).split())
+            if blocks == [[]] and column not in figures:
+                widths[column] = min(widths[column], _NAME_WIDTH)
+                names.append(column)
+                continue
+            if blocks[-1] and sum(widths[name] + 2 for name in (*names, *blocks[-1], column)) > console.width:
+                blocks.append([])
+            blocks[-1].append(column)
+        console.print(table.title)
+        for block in blocks:
+            shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+            for column in (*names, *block):
+                shown.add_column(column, width=widths[column], overflow="fold")
+            for row in texts[[*names, *block]].itertuples(index=False):
+                shown.add_row(*map(printable, row))
+            console.print(shown)
+        console.print(f"{table.note}\n")

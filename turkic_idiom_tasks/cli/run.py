@@ -17,6 +17,10 @@ DEFAULT_OUTPUT = Path("results")
 @app.command("run")
 def run_command(
     models: Models,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME", help="What results call a local model; one for each, in their order."),
+    ] = None,
     tasks: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,7 +68,7 @@ def run_command(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
-    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run import ModelRun, run_each
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
     options = make_options(
@@ -73,14 +77,23 @@ def run_command(
         poolings=poolings or (),
         output=output,
         overwrite=overwrite,
+        names=tuple(names or ()),
         revision=revision,
         trust_remote_code=trust_remote_code,
         device=device,
         **model_settings(assigned(values)),
     )
     dataset = open_dataset(data)
+    runs: list[ModelRun] = []
+    failure: Exception | None = None
     with reporting(sys.stderr) as reporter:
-        runs = run_models(models, dataset, options, reporter=reporter)
+        try:
+            for run in run_each(models, dataset, options, reporter=reporter):
+                runs.append(run)
+        except Exception as error:  # the scores of the models before it are printed first
+            if not runs:
+                raise
+            failure = error
         reporter.progress("intervals")
         report = report_run(runs) if output_format is Format.table else None
         frame = run_frame(runs) if report is None else report.frame
@@ -88,6 +101,8 @@ def run_command(
         print_tables(report, file=sys.stdout)
     else:
         sys.stdout.write(csv_text(frame) if output_format is Format.csv else to_json(frame))
+    if failure is not None:
+        raise failure
 
 
 @app.command("list")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO
 
@@ -14,6 +14,7 @@ from rich.text import Text
 
 from turkic_idiom_tasks.cli.output import (
     UNDEFINED,
+    cells_of,
     interval_text,
     new_table,
     plain_console,
@@ -22,8 +23,9 @@ from turkic_idiom_tasks.cli.output import (
     similarity_table,
 )
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO, SIMILARITY_NAMES, RunReport
+from turkic_idiom_tasks.report.tables import mark_notes
 from turkic_idiom_tasks.runs.run_options import Reporter
 
 WIDE = 120  # columns of a terminal from which all scores are shown
@@ -72,8 +74,9 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
             _print_similarity(console, report, str(task))
             continue
         console.print("nDCG over the whole pool, its 95% interval below it")
-        console.print(_task_table(str(task), rows, is_wide=is_wide))
-        _print_notes(console, rows, report.left_out[str(task)], counts="n_queries", unit="queries")
+        table = _task_table(str(task), rows, is_wide=is_wide)
+        console.print(table)
+        _print_notes(console, cells_of(table), report.left_out[str(task)], unit="queries")
         if rows["n_spelling_free"].notna().any():
             console.print(_spelling_table(rows, is_wide=is_wide))
             console.print()
@@ -96,7 +99,7 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
         ]
         table.add_row(_name(row.model, is_wide=True), *cells)
     console.print()
-    console.print(HEADLINE_NOTE)
+    console.print("; ".join([HEADLINE_NOTE, *mark_notes(cells_of(table), "queries")]))
     console.print(table)
 
 
@@ -104,18 +107,25 @@ def _print_similarity(console: Console, report: RunReport, task: str) -> None:
     """Print a table for each model on a similarity task."""
     rows = report.frame[report.frame["task"] == task]
     console.print(f"{task}: how often the right sense is nearer (accuracy), and Spearman's correlation over all pairs")
+    cells: list[object] = []
     for model, model_rows in rows.groupby("model", sort=False):
-        console.print(printable(str(model)), soft_wrap=True)
+        # A mark on every row would say nothing
+        mark_of_all = "" if model_rows[IS_RELIABLE].any() else f" {UNRELIABLE_MARK}"
+        cells.append(f"{printable(str(model))}{mark_of_all}")
+        console.print(cells[-1], soft_wrap=True)
         table = similarity_table("")
         for _, row in model_rows.iterrows():
-            mark = "" if row[IS_RELIABLE] else UNRELIABLE_MARK
-            *cells, interval = similarity_cells(row, row["spearman_low"], row["spearman_high"])
-            table.add_row(str(row["subset"]), *cells, interval + mark)
+            mark = "" if row[IS_RELIABLE] or mark_of_all else UNRELIABLE_MARK
+            *scores, interval = similarity_cells(row, row["spearman_low"], row["spearman_high"])
+            small = SMALL_MARK if row["n_idioms"] < SMALL_N else ""
+            table.add_row(f"{row['subset']}{small}", *scores, interval + mark)
         console.print(table)
+        cells += cells_of(table)
     n_pairs = " ".join(f"{row.subset} {row.n_pairs}" for row in rows.drop_duplicates("subset").itertuples())
     console.print(f"pairs: {n_pairs}")
-    console.print(UNDEFINED)
-    _print_notes(console, rows, report.left_out[task], counts="n_idioms", unit="idioms")
+    if "-" in cells:
+        console.print(UNDEFINED)
+    _print_notes(console, cells, report.left_out[task], unit="idioms")
 
 
 def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:
@@ -156,12 +166,10 @@ def _spelling_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
     return table
 
 
-def _print_notes(console: Console, rows: pd.DataFrame, left_out: Sequence[str], *, counts: str, unit: str) -> None:
-    """Print the meaning of the marks in a table, and the subsets that the data does not have."""
-    if (rows[counts] < SMALL_N).any():
-        console.print(f"{SMALL_MARK} fewer than {SMALL_N} {unit}: read the interval, not the score")
-    if not rows[IS_RELIABLE].all():
-        console.print(f"{UNRELIABLE_MARK} {UNRELIABLE_NOTE}")
+def _print_notes(console: Console, cells: Iterable[object], left_out: Sequence[str], *, unit: str) -> None:
+    """Print the meaning of the marks in tables, and the subsets that the data does not have."""
+    for note in mark_notes(cells, unit):
+        console.print(note)
     if left_out:
         console.print(f"not in this data: {' '.join(left_out)}")
     console.print()

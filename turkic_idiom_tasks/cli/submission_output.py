@@ -11,9 +11,10 @@ from rich.text import Text
 from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, extra_tasks, make_board, of_tasks
 from leaderboard.data import board_data, item_board_data
 from leaderboard.tables import TASK_LABELS, shown_score
-from turkic_idiom_tasks.cli.output import new_table, plain_console
+from turkic_idiom_tasks.cli.output import cells_of, new_table, plain_console
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE, Interval
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, Interval
+from turkic_idiom_tasks.report.tables import mark_notes
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
@@ -67,10 +68,7 @@ def _print_tasks(submission: ScoredSubmission, board: Board, console: Console) -
     if not board.overall:
         lacks = [task for task in board.data.tasks if not board.by_task[task] and task not in EXTRA_TASKS]
         notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
-    if any(not interval.is_reliable for interval in board.intervals[submission.id].values()):
-        notes.append(f"{UNRELIABLE_MARK} {UNRELIABLE_NOTE}.")
-    if any(score.n < SMALL_N for score in submission.subsets):
-        notes.append(f"{SMALL_MARK} fewer than {SMALL_N} items: read the interval, not the score.")
+    notes += [f"{note}." for note in mark_notes(cells_of(table), "items")]
     cuts = [score.cut for score in submission.subsets if score.cut is not None]
     if cuts:
         notes.append(f"Some queries list only their first {min(cuts)} documents.")

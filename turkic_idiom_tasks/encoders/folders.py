@@ -1,18 +1,44 @@
-"""Local folders of checkpoints: their names, their required files, and their revisions."""
+"""Local folders of checkpoints: what they say that they are, their required files, and their revisions."""
 
 from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file
+from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_json, read_file, read_json
 
 MODULES_FILE = "modules.json"  # every sentence-transformers model has it
 CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
+STATED_MODEL = "turkic_idiom_model.json"
 _NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, other frameworks
+
+
+class StatedModel(BaseModel):
+    """Content of the file `STATED_MODEL` of a folder whose model is known by another name, such as converted weights.
+
+    No library copies that file when it saves a model, so a model that was tuned from this one does not claim its name.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")]
+    revision: Annotated[str, Field(pattern=r"^[A-Za-z0-9]([ \w.-]{0,62}[\w.-])?$")]  # of the model, in any words
+
+
+def stated_model(folder: Path) -> StatedModel | None:
+    """Return what a folder says that it is; None if it says nothing."""
+    path = folder / STATED_MODEL
+    if not path.is_file():
+        return None
+    try:
+        return StatedModel.model_validate(read_json(path))
+    except ValidationError as error:
+        raise usage_error(f"{path}: {first_fault(error)}; it needs a name ORG/NAME and a revision") from error
 
 
 def is_local(name_or_path: str) -> bool:

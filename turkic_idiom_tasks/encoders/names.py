@@ -9,7 +9,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
-POOLED_NAME = re.compile(r"(?P<base>.+) \(pooling=(?P<pooling>[^)]*)\)")  # a model under one of them, as mteb names it
+_POOLED_NAME = re.compile(r"(.+) \(pooling=([^)]*)\)")
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
 FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4
@@ -51,6 +51,12 @@ PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
     "intfloat/multilingual-e5-large": ("ab10c1a7f42e74530fe7ae5be82e6d4f11a719eb", _E5_PROMPTS),
     "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": ("79f2382ceacceacdf38563d7c5d16b9ff8d725d6", None),
 }
+
+
+def split_pooling(name: str) -> tuple[str, str | None]:
+    """Return the name of a model and the pooling that follows it, as mteb names one: ``NAME (pooling=mean)``."""
+    match = _POOLED_NAME.fullmatch(name)
+    return (match[1], match[2]) if match else (name, None)
 
 
 def trust_setting(trust_remote_code: bool) -> dict[str, Any]:

@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sentence_transformers import SentenceTransformer
 
-from turkic_idiom_tasks.encoders.checkpoints import backbone_of, give_pad_token, load_checkpoint
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of, give_pad_token
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POOLINGS, POOLINGS, check_layers
 from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_config
 from turkic_idiom_tasks.encoders.tokenizer import window_length
@@ -61,11 +60,6 @@ class PooledEncoder:
         # Some tokenizers give types of tokens that the model does not take; then stock code leaves them out too.
         accepted = inspect.signature(self.model.forward).parameters
         self._takes_types = "token_type_ids" in self._tokenizer.model_input_names and "token_type_ids" in accepted
-
-    @classmethod
-    def load(cls, name_or_path: str, **options: Any) -> PooledEncoder:
-        """Load an encoder from a Hub id or a local folder; the options are those of `load_checkpoint`."""
-        return cls(load_checkpoint(name_or_path, **options), model_id=name_or_path)
 
     @property
     def device_name(self) -> str:

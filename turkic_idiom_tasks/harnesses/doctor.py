@@ -15,7 +15,6 @@ import subprocess
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,16 +66,9 @@ def diagnose() -> Diagnosis:
     for name in (DISTRIBUTION, *PACKAGES):
         diagnosis.details.append(f"{name} {installed_version(name) or 'NOT INSTALLED'}")
     again = f"install again: pip install --force-reinstall {DISTRIBUTION}"
-    looks: dict[str, Callable[[Diagnosis], None]] = {
-        "versions": _look_at_versions,
-        "imports": _look_at_imports,
-        "hook": _look_at_hook,
-        "mteb": _look_at_mteb,
-        "lm-eval": _look_at_lm_eval,
-        "data": _look_at_data,
-        "failures": _look_at_failures,
-    }
-    for name, look in looks.items():
+    ours = (_look_at_versions, _look_at_imports, _look_at_hook)
+    for look in (*ours, _look_at_mteb, _look_at_lm_eval, _look_at_data, _look_at_failures):
+        name = look.__name__.removeprefix("_look_at_").replace("_", "-")
         try:
             look(diagnosis)
         except KeyboardInterrupt:
@@ -155,8 +147,7 @@ def _look_at_hook(diagnosis: Diagnosis) -> None:
     pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
     diagnosis.details.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
     if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
-        register = "turkic_idiom_tasks.register() after importing the harness"
-        advice = f"{hook.NO_HOOK_VARIABLE} is set: unset it, or call {register}"
+        advice = f"{hook.NO_HOOK_VARIABLE} is set: unset it, or {REGISTER}"
     elif pth.is_file():
         advice = "this Python skips .pth files (python -S, or an embedded one): call turkic_idiom_tasks.register()"
     else:

@@ -8,8 +8,10 @@ import inspect
 import re
 import runpy
 import warnings
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,14 +39,14 @@ from turkic_idiom_tasks.encoders.checkpoints import (
     load_error,
     quiet_loading,
 )
-from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.folders import check_model_folder, is_local, stated_model
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
     NATIVE,
     NO_REVISION,
-    POOLED_NAME,
     check_dtype,
     check_pooling,
+    split_pooling,
     untrusted_code,
 )
 from turkic_idiom_tasks.encoders.poolings import native_pooling
@@ -56,6 +58,7 @@ from turkic_idiom_tasks.harnesses.mteb_models import (
     local_meta,
     make_meta,
     pooled_name,
+    refuse,
 )
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
@@ -71,6 +74,7 @@ QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: 
 
 # In some 150 places mteb's own records and loaders allow code from the Hub, without asking the user
 _OWN_CLASS = re.compile(r".+\.py:\w+")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}")
 _TRUSTS = re.compile(r"trust_remote_code\W+True\b")
 _WITHOUT_DOWNLOAD = ("mteb/baseline-", "turkic-idiom/")  # models that no unreachable Hub should delay
 # Only these are known to encode by plain sentence-transformers; a subclass may do anything else in its encode
@@ -89,6 +93,7 @@ class LoadedModel:
     mteb_model: Any  # what mteb would evaluate
     encoder: SentenceTransformer | None = None  # in it, if that begins with a text transformer: it can have any pooling
     pooling: str | None = None  # in its name, ``NAME (pooling=mean)``
+    files: str | None = None  # hash of a folder that states another revision, which does not change with its files
 
     @property
     def is_sentence_transformer(self) -> bool:
@@ -172,8 +177,7 @@ class LoadedModel:
 
     def meta_for(self, pooling: str) -> ModelMeta:
         """Return the metadata of this model under another pooling: the registered ones, or these with a new name."""
-        match = POOLED_NAME.fullmatch(str(self.meta.name))
-        name = pooled_name(match["base"] if match else str(self.meta.name), pooling)
+        name = pooled_name(split_pooling(str(self.meta.name))[0], pooling)
         registered = MODEL_REGISTRY.get(name)
         if registered is not None and registered.revision == self.meta.revision:
             return registered
@@ -187,9 +191,72 @@ def task_class(short: str) -> type[IdiomTask]:
     return TASK_CLASSES[TASKS[short].name]
 
 
+def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:
+    """Return model -> what results call it, for each local folder and each class of one's own among the models.
+
+    A name from `names` counts first, one for each of these models; then what a folder states (see `StatedModel`); then
+    the name of the folder or class, with as many of its parent folders as tell it from the others.
+    """
+    places: dict[str, Path] = {}
+    for model in models:
+        base, _ = split_pooling(model)
+        if _OWN_CLASS.fullmatch(base):
+            file, class_name = base.rsplit(":", maxsplit=1)
+            places[model] = Path(file).expanduser().absolute().with_suffix("") / class_name
+        elif is_local(base):
+            folder = Path(base).expanduser()  # a symlink is named as the user wrote it
+            places[model] = folder.resolve() if ".." in folder.parts else folder.absolute()
+    if names and len(names) != len(places):
+        raise usage_error(
+            f"--name is given {len(names)} times, for {len(places)} local models; give one for each -m that is a "
+            "folder or a class, in their order"
+        )
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise usage_error(f"--name {name!r}: use Latin letters, digits and . _ -; results call it local/NAME")
+    candidates: dict[Path, list[str]] = {}  # the first one counts
+    for number, place in enumerate(places.values()):
+        parts = place.parts[1:]
+        candidates[place] = ["local/" + "-".join(parts[-n:]) for n in range(1, len(parts) + 1)]
+        stated = stated_model(place)
+        if names:
+            candidates[place] = [f"local/{names[number]}"]
+        elif stated is not None:
+            candidates[place].insert(0, stated.name)
+    while True:
+        counts = Counter([*(set(models) - set(places)), *(labels[0] for labels in candidates.values())])
+        ambiguous = [labels for labels in candidates.values() if counts[labels[0]] > 1]
+        if not ambiguous:
+            return {model: candidates[place][0] for model, place in places.items()}
+        if all(len(labels) == 1 for labels in ambiguous):
+            raise usage_error(f"several models would be called {ambiguous[0][0]}; tell them apart with --name")
+        for labels in ambiguous:
+            del labels[: len(labels) > 1]
+
+
+def check_name(name: str, *, revision: str | None = None) -> bool:
+    """Return False for a model of which its name says that it is no transformer, so that poolings do not apply to it.
+
+    What can be seen to be wrong without loading the model is an InputError.
+    """
+    base, pooling = split_pooling(name)
+    if pooling is not None:
+        check_pooling(pooling)
+    if _OWN_CLASS.fullmatch(base):
+        return False
+    if is_local(base):
+        check_model_folder(Path(base).expanduser())
+        return True
+    meta = _lookup(base)
+    if meta is not None and revision and meta.revision not in (revision, NO_REVISION):
+        raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
+    return meta is None or meta.loader in (*_STOCK_LOADERS, load_pooled, load_local, load_community, refuse)
+
+
 def resolve_model(
     name: str,
     *,
+    label: str | None = None,
     revision: str | None = None,
     device: str | None = None,
     dtype: str = "float32",
@@ -197,21 +264,25 @@ def resolve_model(
 ) -> LoadedModel:
     """Load a model by mteb name, Hub id or local folder, each of which `` (pooling=…)`` may follow, or an own class.
 
-    ``FILE.py:CLASS`` is an encoder in mteb's sense. The revision None is the commit that mteb pins, otherwise the
-    newest; the device None is the library's choice. The dtype is that of a transformer's weights, whatever the
-    checkpoint or mteb would choose. Code that comes with the model is executed only if it is trusted.
+    ``FILE.py:CLASS`` is an encoder in mteb's sense. The label of a local model is from `name_models`. The revision None
+    is the commit that mteb pins, otherwise the newest; the device None is the library's choice. The dtype is that of a
+    transformer's weights, whatever the checkpoint or mteb would choose. Code that comes with the model is executed only
+    if it is trusted.
     """
     check_dtype(dtype)
-    match = POOLED_NAME.fullmatch(name)
-    base, pooling = (match["base"], match["pooling"]) if match else (name, None)
-    if pooling is not None:
-        check_pooling(pooling)
+    check_name(name, revision=revision)
+    base, pooling = split_pooling(name)
+    label = label or name_models([name]).get(name, "")
     if pooling is None and _OWN_CLASS.fullmatch(base):
-        return _load_own_class(*base.rsplit(":", maxsplit=1))
+        return _load_own_class(*base.rsplit(":", maxsplit=1), label=label)
     load = partial(load_checkpoint, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
-        return _wrapped(load(str(folder)), local_meta(f"local/{folder.name}", folder), pooling=pooling)
+        model, meta = load(str(folder)), local_meta(label, folder)
+        stated, files = stated_model(folder), None
+        if stated is not None and stated.name == label:
+            files, meta = meta.revision, meta.model_copy(update={"revision": stated.revision})
+        return replace(_wrapped(model, meta, pooling=pooling), files=files)
     meta = _lookup(name) or _lookup(base)
     if meta is None:
         try:
@@ -225,8 +296,6 @@ def resolve_model(
         known = commit or revision or NO_REVISION
         hub_meta = make_meta(base, revision=known, loader=SentenceTransformerEncoderWrapper, arguments={})
         return _wrapped(model, hub_meta, pooling=pooling)
-    if revision and meta.revision not in (revision, NO_REVISION):
-        raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
     if revision:
         meta = meta.model_copy(update={"revision": revision})
     if meta.loader not in (load_pooled, load_local, load_community):
@@ -284,7 +353,7 @@ def _load_as_mteb(
     return LoadedModel(meta, wrapper, _transformer_or_none(wrapper.model), pooling)
 
 
-def _load_own_class(file: str, class_name: str) -> LoadedModel:
+def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
     """Make an encoder of a class in a Python file; it is asked by mteb alone, and its vectors are checked."""
     path = Path(file).expanduser()
     name = f"{file}:{class_name}"
@@ -311,7 +380,7 @@ def _load_own_class(file: str, class_name: str) -> LoadedModel:
         return vectors
 
     encoder.encode = checked
-    meta = make_meta(f"local/{class_name}", revision=revision, loader=type(encoder), arguments={})
+    meta = make_meta(label, revision=revision, loader=type(encoder), arguments={})
     encoder.mteb_model_meta = meta
     return LoadedModel(meta, encoder)
 

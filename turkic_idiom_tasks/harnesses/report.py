@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
 from types import TracebackType
-from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.private_names import installed_version
@@ -31,23 +29,19 @@ def report_failure(where: str, error: Exception) -> None:
     )
 
 
-class _OneLineErrors:
-    """An excepthook that prints an uncaught `InputError` as one line; other errors go to the previous hook."""
-
-    def __init__(self, previous: Callable[..., Any]) -> None:
-        self._previous = previous
-
-    def __call__(self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        if isinstance(error, InputError):
-            sys.stderr.write(f"turkic-idiom-tasks: error: {printable(str(error))}\n")
-        else:
-            self._previous(kind, error, traceback)
-
-
 def show_input_errors_as_one_line() -> None:
     """Print one line instead of a traceback when an `InputError` ends a program; its exit code is 1.
 
     Programs that catch the error are not affected. The function can be called repeatedly.
     """
-    if not isinstance(sys.excepthook, _OneLineErrors):
-        sys.excepthook = _OneLineErrors(sys.excepthook)
+    previous = sys.excepthook
+    if getattr(previous, "__module__", "") == __name__:
+        return
+
+    def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        if isinstance(error, InputError):
+            sys.stderr.write(f"turkic-idiom-tasks: error: {printable(str(error))}\n")
+        else:
+            previous(kind, error, traceback)
+
+    sys.excepthook = show

@@ -168,7 +168,7 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     # A file such as kk.jsonl would otherwise be left out without a word.
     for path in sorted(directory.glob("*.jsonl")):
         if path.name not in FILES and not path.name.startswith("."):
-            raise InputError(f"{path}: not the file of a known language; expected {', '.join(FILES)}")
+            raise InputError(f"{path}: not {', '.join(FILES)}; CONTRIBUTING.md says how to add a language")
     paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
     files = {code: path for code, path in paths.items() if path.is_file()}
     if not files:

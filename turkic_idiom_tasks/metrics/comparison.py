@@ -55,6 +55,10 @@ class Paired:
     def __post_init__(self) -> None:
         self.strata()
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> Paired:
+        """Return the (N,) chosen items."""
+        return Paired(np.array(self.concepts)[chosen].tolist(), self.first[chosen], self.second[chosen])
+
     def strata(self) -> tuple[Stratum, Stratum]:
         """Return the items of the first and of the second system."""
         return Stratum(self.concepts, self.first), Stratum(self.concepts, self.second)

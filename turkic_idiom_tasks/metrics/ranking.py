@@ -9,7 +9,7 @@ ties the scores equal those of trec_eval.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 RECALL_CUTS = (1, 5, 10)
 NDCG_CUT = 10
+NEAR_FLOOR = 0.05  # chance-corrected; n-grams, which know no meaning, have .002 to .01 on T2 and T3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +60,11 @@ def chance_corrected(score: float, floor: float) -> float:
     NaN if the floor is 1, because the pool has only relevant documents and every ranking is perfect.
     """
     return (score - floor) / (1.0 - floor) if floor < 1.0 else math.nan
+
+
+def are_near_floor(scores: Iterable[float], floor: float) -> bool:
+    """Return whether all scores are so near that of a random ranking that their difference says little."""
+    return all(chance_corrected(score, floor) < NEAR_FLOOR for score in scores)
 
 
 def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RelevantPositions:

@@ -6,6 +6,7 @@ or tags and the data in use, and must equal the score in the record.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,9 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
+from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
+from turkic_idiom_tasks.results.headlines import spelling_free
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY, SPANS, Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.record import Header, Record, find_records, read_header, read_record
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record
@@ -31,6 +34,8 @@ _Scores = tuple[Header, ScoredSubset, list[int]]
 _System = Mapping[SubsetKey, _Scores]
 
 SIDES = ("A", "B")
+# Of T1: the queries whose answer spelling does not find (see `results.headlines`), and the others
+PARTS = ("spelling-free", "spelt-alike")
 # A smaller p, after Holm, shows a difference. Rounded, because 1 - .95 is .05000000000000004
 ALPHA = round(1 - LEVEL, 9)
 _DECIMALS = 6  # as mteb rounds
@@ -43,12 +48,13 @@ _NO_PAIRED_TEST = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the comparison; `holm` is the sign-flip p adjusted for all lines."""
+    """One line of the comparison; `holm` is the sign-flip p adjusted for all lines but those of `PARTS`."""
 
     task: str
-    subset: str
+    subset: str  # or one of `PARTS`
     result: Comparison
     holm: float | None
+    floor: float = math.nan  # score of a random ranking
 
     @property
     def winner(self) -> str | None:
@@ -63,7 +69,7 @@ class Report:
     """A comparison of two systems."""
 
     names: tuple[str, str]
-    rows: tuple[Row, ...]  # the subsets of each task, then their mean if there are several
+    rows: tuple[Row, ...]  # the subsets of each task, their mean if there are several, and the parts of T1
     remarks: tuple[str, ...]  # limits of the comparison
 
 
@@ -103,38 +109,55 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
         if None not in dtypes and dtypes[0] != dtypes[1]:
             remarks[f"A was run in {dtypes[0]}, B in {dtypes[1]}: rounding moves documents too"] = None
         pairs[key] = Paired(scored_a.concepts, scored_a.sums, scored_b.sums)
-    compared: dict[SubsetKey, Comparison] = {}
+    rows: list[Row] = []
     for task in dict.fromkeys(task for task, _ in pairs):
         strata = {subset: paired for (of_task, subset), paired in pairs.items() if of_task == task}
-        for subset, paired in strata.items():
-            compared[task, subset] = compare({subset: paired})
+        floors = [a[task, subset][1].floor for subset in strata]
+        parts: dict[str, dict[str, Paired]] = {}
+        for (subset, paired), floor in zip(strata.items(), floors, strict=True):
+            rows.append(Row(task, subset, compare({subset: paired}), None, floor))
+            is_free = spelling_free(dataset.pool(task, subset)) if task in TASKS else None
+            if is_free is not None:
+                for part, chosen in zip(PARTS, (is_free, ~is_free), strict=True):
+                    if chosen.any():
+                        parts.setdefault(part, {})[subset] = paired.only(chosen)
         if len(strata) > 1:
-            compared[task, MACRO] = compare(strata)
-    adjusted = holm([result.p for result in compared.values()])
-    rows = [Row(*key, result, p) for (key, result), p in zip(compared.items(), adjusted, strict=True)]
+            rows.append(Row(task, MACRO, compare(strata), None, float(np.mean(floors))))
+        if len(parts) == len(PARTS):  # one part alone would repeat the whole
+            rows += [Row(task, part, compare(parts[part]), None) for part in PARTS]
+    adjusted = iter(holm([row.result.p for row in rows if row.subset not in PARTS]))
+    rows = [row if row.subset in PARTS else replace(row, holm=next(adjusted)) for row in rows]
     return Report((_name(a), _name(b)), tuple(rows), tuple(remarks))
 
 
 def verdict(report: Report) -> str:
     """Return the result in one sentence; only differences that are significant after Holm's correction count."""
-    parts = []
+    names = dict(zip(SIDES, report.names if len(set(report.names)) == len(SIDES) else SIDES, strict=True))
+    sentences = []
     for task in dict.fromkeys(row.task for row in report.rows):
-        *subsets, whole = [row for row in report.rows if row.task == task]  # the last is the mean, or the only row
+        of_task = [row for row in report.rows if row.task == task]
+        *subsets, whole = [row for row in of_task if row.subset not in PARTS]  # the last is the mean, or the only row
         if whole.result.small:
-            parts.append(f"too few concepts on {task} for a test")
+            sentences.append(f"too few concepts on {task} for a test")
             continue
-        part = f"no difference shown on {task}" if whole.winner is None else f"{whole.winner} is better on {task}"
-        counts: list[str] = []
+        winner = whole.winner
+        sentence = f"no difference shown on {task}" if winner is None else f"{names[winner]} is better on {task}"
+        details: list[str] = []
         for side in SIDES:
             n_won = sum(row.winner == side for row in subsets)
-            if n_won and whole.winner == side:
-                counts.insert(0, f"{n_won} of {len(subsets)} subsets")
+            if n_won and winner == side:
+                details.insert(0, f"{n_won} of {len(subsets)} subsets")
             elif n_won:
-                counts.append(f"{side} is better on {n_won} of {len(subsets)} subsets")
-        if subsets and whole.winner is not None and not any(row.winner == whole.winner for row in subsets):
-            counts.insert(0, f"over all {len(subsets)} subsets, on none by itself")
-        parts.append(f"{part} ({'; '.join(counts)})" if counts else part)
-    return "; ".join(parts) + "."
+                details.append(f"{names[side]} is better on {n_won} of {len(subsets)} subsets")
+        if subsets and winner is not None and not any(row.winner == winner for row in subsets):
+            details.insert(0, f"over all {len(subsets)} subsets, on none by itself")
+        parts = [f"{row.result.difference:+.3f} on {row.subset} queries" for row in of_task if row.subset in PARTS]
+        if winner is not None and parts:
+            details.append(", ".join(parts))
+        if are_near_floor((whole.result.first, whole.result.second), whole.floor):
+            details.append(f"both are near the {whole.floor:.3f} of a random ranking")
+        sentences.append(f"{sentence} ({'; '.join(details)})" if details else sentence)
+    return "; ".join(sentences) + "."
 
 
 def comparison_frame(report: Report) -> pd.DataFrame:

@@ -28,15 +28,14 @@ from turkic_idiom_tasks.runs.retrieval import RETRIEVAL
 from turkic_idiom_tasks.runs.spans import SPAN, SpanCells
 
 TABLES = "tables"  # folder
-LONG_TABLES = ("poolings", "learning_curves")  # for programs rather than for the screen
 SCORES = "scores.csv"  # every score of every cell
 
 
-def write_grid_tables(grid: Grid) -> list[Path]:
+def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
     """Write every table (CSV, Markdown) and figure (SVG, Vega-Lite) into ``tables/`` of the grid's folder.
 
-    Return the Markdown files, then the figures, then the table of all scores. Without a finished cell there is an
-    InputError.
+    Return the tables, and the Markdown files, the figures, and the table of all scores. Without a finished cell there
+    is an InputError.
     """
     headers = grid.headers()
     if not headers:
@@ -68,7 +67,8 @@ def write_grid_tables(grid: Grid) -> list[Path]:
     tables += similarity_tables(headers.values())
     tables += idiomaticity_tables(headers.values())
     # A table without rows is of an experiment that the grid does not have
-    return _commit([table for table in tables if len(table.frame)], charts, scores, grid.folder / TABLES)
+    tables = [table for table in tables if len(table.frame)]
+    return tables, _commit(tables, charts, scores, grid.folder / TABLES)
 
 
 def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:

@@ -189,7 +189,7 @@ def retrieval_tables(summary: RetrievalScores) -> list[Table]:
         _monolingual_table(summary),
         _regimes_table(summary, "T3"),
         _significance_table(summary),
-        Table("poolings", "Every pooling, averaged over languages", poolings),
+        Table("poolings", "Every pooling, averaged over languages", poolings, is_long=True),
     ]
 
 
@@ -322,7 +322,7 @@ def _significance_table(summary: RetrievalScores) -> Table:
         "p are too small; `p by concept` is a sign-flip test that keeps concepts whole and gives all languages the "
         f"same weight. No test with fewer than {SMALL_N}. Paper: {published_tables()['retrieval_t2_p'].source}."
     )
-    return Table("table6_t2_p", title, frame, note, _P_VALUES)
+    return Table("table6_t2_p", title, frame, note, p_values=_P_VALUES)
 
 
 def _languages(summary: RetrievalScores, task: str) -> list[str]:

@@ -75,7 +75,7 @@ def span_tables(scores: pd.DataFrame) -> list[Table]:
             note="The best size is chosen on the test sentences, as in the paper: an optimistic figure. The learning "
             "curves show every size.",
         ),
-        Table("learning_curves", "F1 by number of training sentences", curves_frame),
+        Table("learning_curves", "F1 by number of training sentences", curves_frame, is_long=True),
     ]
 
 

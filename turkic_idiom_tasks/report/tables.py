@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from turkic_idiom_tasks.io.csv_files import csv_text
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 
 NO_VALUE = "–"
 _SMALL_P = 0.001  # smaller p-values are shown with an exponent
@@ -23,14 +24,15 @@ class Table:
     title: str
     frame: pd.DataFrame
     note: str = ""
+    is_long: bool = False  # for programs rather than for the screen
     p_values: tuple[str, ...] = ()  # columns of p-values, whose small figures are shown with an exponent
 
     def to_csv(self) -> str:
         """Return comma-separated values without rounding."""
         return csv_text(self.frame)
 
-    def to_markdown(self) -> str:
-        """Return a Markdown table with three decimal places, and two digits for small p-values."""
+    def texts(self) -> pd.DataFrame:
+        """Return the cells as texts: three decimal places, and two digits for small p-values."""
         texts = pd.DataFrame(index=self.frame.index)
         for column in self.frame.columns:
             cells = []
@@ -42,8 +44,12 @@ class Table:
                 else:
                     cells.append(f"{value:.3f}" if isinstance(value, float) else str(value))
             texts[column] = cells
+        return texts
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table, as wide as it is."""
         # Else tabulate reads the cells as numbers again, and writes 0.530 as 0.53
-        parts = [f"## {self.title}", self.note, texts.to_markdown(index=False, disable_numparse=True)]
+        parts = [f"## {self.title}", self.note, self.texts().to_markdown(index=False, disable_numparse=True)]
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -52,6 +58,16 @@ def make_frame(
 ) -> pd.DataFrame:
     """Return rows as a frame with these columns; what a row lacks is missing, also in `counts`, whole numbers."""
     return pd.DataFrame(list(rows), columns=list(columns)).astype(dict.fromkeys(counts, "Int64"))
+
+
+def mark_notes(cells: Iterable[object], unit: str) -> list[str]:
+    """Return the meaning of each mark with which a line of a cell ends, and of no other; the unit is what n counts."""
+    ends = {line[-1:] for cell in cells for line in str(cell).splitlines()}
+    notes = {
+        SMALL_MARK: f"fewer than {SMALL_N} {unit}: read the interval, not the score",
+        UNRELIABLE_MARK: UNRELIABLE_NOTE,
+    }
+    return [f"{mark} {note}" for mark, note in notes.items() if mark in ends]
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:

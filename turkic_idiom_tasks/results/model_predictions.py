@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
-from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLED_NAME, POOLINGS, PRETRAINED, REGIMES
+from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED, REGIMES, split_pooling
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json, read_json_lines
 from turkic_idiom_tasks.results.predictions import Predictions
@@ -81,10 +81,9 @@ def describe_encoder(
     Name, which may end in ``(pooling=mean)``, revision and pooling are as results state them. The pooling is native if
     it is the model's own, rather than one that the user chose.
     """
-    match = POOLED_NAME.fullmatch(name)
-    base = match["base"] if match else name
-    named_pooling = match["pooling"] if match else pooling
-    model_type = ENCODER if match or not is_native else SENTENCE_ENCODER
+    base, named_pooling = split_pooling(name)
+    model_type = ENCODER if named_pooling or not is_native else SENTENCE_ENCODER
+    pooling = named_pooling or pooling
     return ModelPredictions(
         path=path,
         predictions={},
@@ -92,7 +91,7 @@ def describe_encoder(
         revision=None if revision in ("", NO_REVISION) else revision,
         type=BASELINE if base.startswith(_BASELINES) else model_type,
         regime=regime_of_untuned(name),
-        pooling=str(named_pooling) if named_pooling in POOLINGS else None,
+        pooling=str(pooling) if pooling in POOLINGS else None,
     )
 
 

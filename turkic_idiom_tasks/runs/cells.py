@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.names import POOLED_NAME
+from turkic_idiom_tasks.encoders.names import split_pooling
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Record
 from turkic_idiom_tasks.training.config import Seed
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a remark that names the known name most similar to another one; an empty text if none is similar."""
-    close = get_close_matches(name, list(known), n=1)
+    close = get_close_matches(name, [one for one in known if len(one) > 2], n=1)  # the language kaz is no misspelt az
     return f" (nearest: {close[0]})" if close else ""
 
 
@@ -58,7 +58,7 @@ def without_pooling(advice: str = "") -> AfterValidator:
     """Return a validator that rejects the name of a model with a pooling; its error ends with the advice."""
 
     def check(name: str) -> str:
-        if POOLED_NAME.fullmatch(name):
+        if split_pooling(name)[1] is not None:
             raise ValueError(f"{display(name)} names a pooling; give the model without its pooling{advice}")
         return name
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
+from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, POOLINGS, split_pooling, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model, task_class
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, check_name, name_models, resolve_model, task_class
 from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
@@ -69,12 +70,16 @@ class _Unit:
 def run_models(
     models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter | None = None
 ) -> list[ModelRun]:
+    """Return what `run_each` yields."""
+    return list(run_each(models, dataset, options, reporter=reporter or Reporter()))
+
+
+def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter) -> Iterator[ModelRun]:
     """Score models one after the other, and write each result when it is done; finished results are only read.
 
     After an InputError about a model or the folder, results that are written already stay. Models are mteb or Hugging
     Face names, or local folders.
     """
-    reporter = reporter or Reporter()
     datasets = open_datasets(dataset, options)
     keys = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
@@ -85,22 +90,24 @@ def run_models(
             noted.add(line)
             reporter.note(line)
 
+    labels = name_models(models, options.names)
     names = list(dict.fromkeys(models))
-    runs: list[ModelRun] = []
+    _check_options(names, options, note)
+    done: set[tuple[str, str]] = set()  # a model may have two names, or name a pooling that all have
     for number, name in enumerate(names, start=1):
         place = f"model {number}/{len(names)}"
         reporter.progress(f"{place}, loading {name}")
         with quiet_libraries():
             loaded = resolve_model(
                 name,
+                label=labels.get(name),
                 revision=options.revision,
                 device=options.device,
                 dtype=options.dtype,
                 trust_remote_code=options.trust_remote_code,
             )
-        if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
-            note(f"{name}: no transformer encoder, so dtype and first_layer have no effect")
-        units = list(_units(loaded, datasets, keys, options))
+        units = [unit for unit in _units(loaded, datasets, keys, options) if (unit.name, unit.short) not in done]
+        done |= {(unit.name, unit.short) for unit in units}
         for unit in units:
             if not options.overwrite:
                 unit.folder.check_data()
@@ -119,24 +126,39 @@ def run_models(
                 note(line)
             short, data = unit.short, datasets[unit.short]
             present = data.subsets(short) if short in TASKS else data.pair_subsets(short)
-            runs.append(
-                ModelRun(
-                    model=unit.name,
-                    task=FULL_NAMES[short],
-                    subsets={subset: unit.scored[subset] for subset in unit.subsets},
-                    left_out=tuple(subset for subset in subsets_of(short) if subset not in present),
-                    folder=unit.folder.path,
-                )
+            yield ModelRun(
+                model=unit.name,
+                task=FULL_NAMES[short],
+                subsets={subset: unit.scored[subset] for subset in unit.subsets},
+                left_out=tuple(subset for subset in subsets_of(short) if subset not in present),
+                folder=unit.folder.path,
             )
         del loaded  # otherwise it would be in memory while the next one is loaded
-    return runs
+
+
+def _check_options(names: Sequence[str], options: RunOptions, note: Callable[[str], None]) -> None:
+    """Say, before anything is computed, which options do not apply to which models."""
+    for name in names:
+        if check_name(name, revision=options.revision):
+            continue
+        poolings = {*(options.poolings or split_pooling(name)[1:])} - {None, NATIVE}
+        if poolings and not poolings >= {*POOLINGS}:
+            raise usage_error(f"{name}: not a transformer encoder, so no pooling applies; leave {min(poolings)} out")
+        given = {"pooling": poolings, "dtype": options.dtype != "float32"}
+        given["first_layer"] = options.first_layer != FIRST_LAYER
+        if any(given.values()):
+            ignored = ", ".join(option for option, is_given in given.items() if is_given)
+            note(f"{name}: not a transformer encoder, so these have no effect: {ignored}")
+    if options.first_layer != FIRST_LAYER and "first_last" not in options.poolings:
+        note("first_layer has no effect without --pooling first_last")
 
 
 def _units(
     loaded: LoadedModel, datasets: Mapping[str, Dataset], keys: Sequence[SubsetKey], options: RunOptions
 ) -> Iterator[_Unit]:
     """Yield the units, those of one pooling after the other."""
-    for choice in options.poolings or (loaded.pooling or NATIVE,):
+    choices = options.poolings or (loaded.pooling or NATIVE,)
+    for choice in (NATIVE,) if loaded.encoder is None and set(choices) >= set(POOLINGS) else choices:
         pooling = loaded.chosen_pooling(choice)
         meta = loaded.meta if choice == NATIVE else loaded.meta_for(choice)
         settings: dict[str, Any] = {
@@ -145,7 +167,7 @@ def _units(
             "first_layer": options.first_layer if pooling == "first_last" else None,
             "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
         }
-        settings |= trust_setting(options.trust_remote_code)
+        settings |= trust_setting(options.trust_remote_code) | ({"files": loaded.files} if loaded.files else {})
         not_default = trust_setting(options.trust_remote_code)
         for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
             if settings[name] not in (None, default):

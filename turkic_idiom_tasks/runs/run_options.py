@@ -38,6 +38,7 @@ class RunOptions:
     tasks: tuple[str, ...]  # short names
     output: Path  # mteb's folder for results
     poolings: tuple[str, ...] = ()  # names from `POOLINGS`, or ``native``; empty means the model's own
+    names: tuple[str, ...] = ()  # of local models in results, in their order; empty leaves it to `name_models`
     languages: tuple[str, ...] = ()  # codes; only subsets with one of them are scored; empty means all languages
     revision: str | None = None  # of the model on the Hub
     trust_remote_code: bool = False  # whether code that comes with a model may be executed

@@ -14,6 +14,7 @@ from sentence_transformers import SentenceTransformer, SentenceTransformerTraine
 from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
 from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_bars, trainer_arguments
 
@@ -40,6 +41,7 @@ class Tuned:
     n_steps: int  # optimiser steps
     diverged_at: int | None  # step at which loss or vectors were not finite and training stopped
     stopped_early: bool  # whether patience ran out before the end of the last epoch
+    floor: float = math.nan  # development score of a random ranking
 
     @property
     def untuned(self) -> Evaluation:
@@ -88,6 +90,8 @@ class Tuned:
         if self.tuned is None:
             return f"no tuned weights could be scored{ending}; the untuned weights are kept ({before})"
         after = f"{_shown(self.tuned.score)} ({self.unit} {self.tuned.step})"
+        if are_near_floor((self.untuned.score, self.tuned.score), self.floor):
+            ending += f"; both are near the {self.floor:.4f} of a random ranking, where a difference says little"
         if self.kept.step:
             return f"tuning raised development {self.score_name} from {before} to {after}{ending}"
         return (
@@ -167,6 +171,7 @@ def train_encoder(
         n_steps=n_steps,
         diverged_at=best.diverged_at,
         stopped_early=best.ran_out,
+        floor=best.history[0].get("eval_floor", math.nan),
     )
 
 

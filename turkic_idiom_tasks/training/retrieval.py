@@ -86,7 +86,8 @@ def development_ndcg(
     ``InformationRetrievalEvaluator`` orders tied documents by their ids, so it finds another nDCG where texts repeat or
     vectors collapse.
     """
-    by_language = {}
+    by_language: dict[str, float] = {}
+    floors = []
     for language, rows in data.items():
         vectors = {}
         for role, texts in (("query", rows.queries), ("document", rows.documents)):
@@ -108,9 +109,12 @@ def development_ndcg(
             relevant = []
             for query in rows.queries:
                 relevant.append([columns[document] for document in rows.qrels[query]])
-            by_language[f"eval_score_{language}"] = float(score_rankings(similarities, relevant).ndcg.mean())
+            scores = score_rankings(similarities, relevant).means()
+            by_language[f"eval_score_{language}"] = scores["ndcg"]
+            floors.append(scores["ndcg_floor"])
     mean = float(np.mean(list(by_language.values())))
-    return {"eval_score": mean, IS_FINITE: float(math.isfinite(mean))} | by_language
+    floor = float(np.mean(floors)) if floors else math.nan
+    return {"eval_score": mean, "eval_floor": floor, IS_FINITE: float(math.isfinite(mean))} | by_language
 
 
 class _CosineEmbeddingLoss(torch.nn.Module):
