@@ -30,6 +30,14 @@ class Scripted(LM):
     def loglikelihood_rolling(self, requests, disable_tqdm=False):
         raise NotImplementedError
 
+    tokenizer_name = "none"
+
+    def chat_template(self, chat_template=False):
+        return ""
+
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
+        return chat_history[-1]["content"]
+
 
 def our_tasks(**options):
     """The tasks of our folder alone: starts at once."""

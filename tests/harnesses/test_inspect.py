@@ -170,7 +170,7 @@ def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset):
     gold = [list(sentence.tags) for sentence in sentences]
     predicted = [tags if number % 2 else ["O"] * len(tags) for number, tags in enumerate(gold)]
     same(scores, word_scores(gold, predicted))
-    assert scores["format_error"] == pytest.approx(math.ceil(len(gold) / 2) / len(gold))
+    assert scores["unreadable"] == pytest.approx(math.ceil(len(gold) / 2) / len(gold))
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,16 @@
 import json
 import math
 import random
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from lm_eval.api.metrics import mean_stderr
 
 from tests.lm_eval_runs import Scripted, evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import TASK_FOLDER, lm_eval_items, lm_eval_yaml
+from turkic_idiom_tasks.harnesses import lm_eval_items, lm_eval_yaml
 from turkic_idiom_tasks.harnesses.siblings import lm_eval_astitch_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import build_items
@@ -25,12 +27,10 @@ def gold(document):
 def test_the_task_files_are_what_the_template_writes():
     for folder, texts in (
         (lm_eval_yaml.FOLDER, lm_eval_yaml.files()),
-        (TASK_FOLDER, lm_eval_yaml.span_files()),
         (lm_eval_astitch_yaml.FOLDER, lm_eval_astitch_yaml.files()),
     ):
         assert {name: (folder / name).read_text("utf-8") for name in texts} == texts
-        if folder != TASK_FOLDER:
-            assert {path.name for path in folder.glob("*.yaml")} <= set(texts)
+        assert {path.name for path in folder.glob("*.yaml")} <= set(texts)
 
 
 def test_every_name_of_the_documentation_is_known(manager):
@@ -56,18 +56,80 @@ def test_a_model_that_is_always_right(manager):
     results = evaluate(gold, tasks, manager)
     for name, row in results["results"].items():
         filters = ("strict", "flexible") if name.endswith("_gen") or "open" in name else ("none",)
-        for reading in filters:
-            perfect = ("exact", "accepted", "lemma") if "open" in name else ("accuracy", "accuracy_corrected")
-            if "usage" in name:
-                perfect += ("pair_accuracy", "recall_figurative", "recall_literal")
-            assert [row[f"{metric},{reading}"] for metric in perfect] == [1.0] * len(perfect), name
-            if name != "turkic_idiom_usage":  # a group
-                assert row[f"unreadable,{reading}"] == row[f"small_sample,{reading}"] == 0
-    n_items = len(build_items(open_dataset(), "meaning", "gag"))
-    assert results["results"]["turkic_idiom_meaning_gag"]["n_items,none"] == n_items
+        first, *more = ("exact_match", "accepted") if "open" in name else ("acc", "acc_corrected")
+        assert [row[f"{first},{reading}"] for reading in filters] == [1] * len(filters)
+        assert [row[f"{metric},{filters[-1]}"] for metric in more] == [1] * len(more), name
+        if name != "turkic_idiom_usage":  # a group
+            assert row[f"unreadable,{filters[-1]}"] == 0
+        if "usage" in name:
+            assert row[f"pair_acc,{filters[-1]}"] == 1
     for name in ("turkic_idiom_usage_tr", "turkic_idiom_meaning_gag"):  # results name their data
         metadata = results["configs"][name]["metadata"]
         assert (metadata["data"], metadata["data_revision"]) == (open_dataset().path, open_dataset().revision)
+
+
+def test_a_task_has_at_most_five_lines_and_a_name_of_its_own(manager, caplog):
+    everything = [*manager.match_tasks(["turkic_idiom_*"])]
+    leaves = [name for name in everything if name in manager.all_subtasks and "explain" not in name]
+    assert len(leaves) > 60
+    some = [name for name in leaves if name.endswith(("_tr", "_tr_uz", "_tr_gen", "_open_az", "_span_az_xml"))]
+    results = evaluate(lambda document: "A", some, manager, limit=4, bootstrap_iters=1)
+    metrics = set()
+    for name, row in results["results"].items():
+        lines = [key for key in row if "," in key and "_stderr" not in key]
+        assert 0 < len(lines) <= 5, name
+        metrics |= {line.split(",")[0] for line in lines}
+        assert row["alias"] == name
+        for key in lines:
+            metric, _, reading = key.partition(",")
+            assert isinstance(row[key], float)
+            assert isinstance(row[f"{metric}_stderr,{reading}"], float)
+        for sample in results["samples"][name]:  # a number for each answer, for loggers and viewers
+            assert {type(json.loads(json.dumps(sample[metric]))) for metric in sample["metrics"]} <= {float, type(None)}
+    assert metrics == {
+        "acc", "acc_corrected", "near_share", "pair_acc", "unreadable", "exact_match", "accepted", "f1", "token_f1"
+    }  # fmt: skip
+    assert "--metadata" not in caplog.text
+
+
+def clustered_error(values, clusters):
+    """Standard error of a mean: sqrt of the sum of squared sums of residuals, / n, times sqrt(G / (G - 1))."""
+    sums = defaultdict(float)
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] += value - sum(values) / len(values)
+    n_clusters = len(sums)
+    variance = sum(total**2 for total in sums.values()) / len(values) ** 2
+    return math.sqrt(variance * n_clusters / (n_clusters - 1))
+
+
+def test_standard_errors_are_lm_evals_and_clustered_where_a_concept_comes_again(manager):
+    def answer(document):
+        is_right = random.Random(document["concept"]).random() < 0.6
+        return document["answer"] if is_right else "AB"[document["gold"] == 0]
+
+    options = {"bootstrap_iters": 100}
+    single = evaluate(answer, ["turkic_idiom_meaning"], manager, **options)
+    for name in ("turkic_idiom_meaning_tr", "turkic_idiom_meaning_gag"):
+        right = [sample["acc"] for sample in single["samples"][name]]
+        assert single["results"][name]["acc_stderr,none"] == pytest.approx(mean_stderr(right))
+    group = single["groups"]["turkic_idiom_meaning"]
+    rows = [single["results"][f"turkic_idiom_meaning_{code}"] for code in ("tr", "az", "tk", "gag", "uz")]
+    assert group["acc,none"] == pytest.approx(sum(row["acc,none"] for row in rows) / 5)
+    # of five means that are taken for independent: sqrt of the sum of squares, / 5
+    squares = sum(row["acc_stderr,none"] ** 2 for row in rows)
+    assert group["acc_stderr,none"] == pytest.approx(math.sqrt(squares) / 5)
+    # both sentences of a concept under four prompts, all right or all wrong: eight answers say no more than one
+    repeated = evaluate(answer, ["turkic_idiom_usage_prompts"], manager, **options)
+    samples = repeated["samples"]["turkic_idiom_usage_tr"]
+    row = repeated["results"]["turkic_idiom_usage_tr"]
+    right = [sample["acc"] for sample in samples]
+    concepts = [sample["doc"]["concept"] for sample in samples]
+    once = list(dict(zip(concepts, right, strict=True)).values())
+    assert len(right) == 8 * len(once)
+    assert row["acc_stderr,none"] == pytest.approx(clustered_error(right, concepts))
+    for metric in ("acc", "pair_acc"):
+        assert row[f"{metric}_stderr,none"] == pytest.approx(mean_stderr(once))
+    assert row["acc_corrected_stderr,none"] == pytest.approx(2 * mean_stderr(once))  # (acc - 1/2) / (1/2)
 
 
 def test_scores_are_those_of_the_scorer_and_counted_by_hand(manager):
@@ -90,24 +152,24 @@ def test_scores_are_those_of_the_scorer_and_counted_by_hand(manager):
             if position not in (None, sample["doc"]["gold"]):
                 wrong.append(sample["doc"]["traps"][position])
         n = len(samples)
-        assert row[f"accuracy,{reading}"] == pytest.approx(sum(right) / n)
-        assert row[f"accuracy_corrected,{reading}"] == pytest.approx((sum(right) / n - 1 / 4) / (3 / 4))
-        assert row[f"unreadable,{reading}"] == pytest.approx(positions.count(None) / n)
-        for trap in ("near", "lexical", "random"):
-            assert row[f"{trap}_share,{reading}"] == pytest.approx(wrong.count(trap) / len(wrong))
+        assert row[f"acc,{reading}"] == pytest.approx(sum(right) / n)
+        if reading == "strict":
+            continue
+        assert row["acc_corrected,flexible"] == pytest.approx((sum(right) / n - 1 / 4) / (3 / 4))
+        assert row["unreadable,flexible"] == pytest.approx(positions.count(None) / n)
+        assert row["near_share,flexible"] == pytest.approx(wrong.count("near") / len(wrong))
         items = {item.id: item for item in build_items(open_dataset(), "meaning", "gag")}
         asked = [items[sample["doc"]["id"]] for sample in samples]
-        for metric, value in score_items(asked, positions).items():
-            assert row[f"{metric},{reading}"] == pytest.approx(value, abs=1e-12, nan_ok=True)
-        assert math.isnan(row[f"accuracy_spread,{reading}"])  # of one prompt
-        # what is logged is enough to compute every score again, and is logged once
-        assert {sample["n_items"] for sample in samples} == {"as accuracy"}
-        logged = [sample["accuracy"] for sample in samples]
-        again = lm_eval_items.score_samples(json.loads(json.dumps(logged)))
-        assert again["accuracy"] == row[f"accuracy,{reading}"]
+        scores = score_items(asked, positions)
+        for metric, name in (
+            ("acc", "accuracy"),
+            ("acc_corrected", "accuracy_corrected"),
+            ("near_share", "near_share"),
+        ):
+            assert row[f"{metric},flexible"] == pytest.approx(scores[name], abs=1e-12)
 
 
-def test_all_prompts_have_a_mean_and_a_spread(manager):
+def test_all_prompts_have_a_mean(manager):
     right_under = {"en1": 1.0, "en2": 0.5, "en3": 0.5, "native": 0.0}  # shares of right answers
 
     def answer(document):
@@ -120,20 +182,12 @@ def test_all_prompts_have_a_mean_and_a_spread(manager):
         samples, row = results["samples"][name], results["results"][name]
         accuracies = []
         for variant in VARIANTS:
-            own = [sample for sample in samples if sample["doc"]["prompt"] == variant]
-            assert len(own) == row["n_items,none"] == len(samples) / 4
-            right = [sample["accuracy"]["answer"] == sample["doc"]["gold"] for sample in own]
-            accuracies.append(sum(right) / len(right))
+            own = [sample["acc"] for sample in samples if sample["doc"]["prompt"] == variant]
+            assert len(own) == len(samples) / 4
+            accuracies.append(sum(own) / len(own))
         assert (accuracies[0], accuracies[3]) == (1, 0)
-        assert row["accuracy,none"] == pytest.approx(sum(accuracies) / 4)
-        assert row["accuracy_spread,none"] == 1.0
-        assert row["accuracy_ci_low,none"] < row["accuracy,none"] < row["accuracy_ci_high,none"]
-        assert 0.25 < row["pair_accuracy,none"] < 0.5  # 1, 1/4, 1/4 and 0
-        assert row["pair_accuracy_ci_low,none"] < row["pair_accuracy,none"] < row["pair_accuracy_ci_high,none"]
-    group = results["groups"]["turkic_idiom_usage_prompts"]
-    rows = [results["results"][f"turkic_idiom_usage_{code}"] for code in ("tr", "az", "tk", "uz")]
-    assert group["accuracy,none"] == pytest.approx(sum(row["accuracy,none"] for row in rows) / 4)
-    assert group["accuracy_spread,none"] == 1
+        assert row["acc,none"] == pytest.approx(sum(accuracies) / 4)
+        assert 0.25 < row["pair_acc,none"] < 0.5  # 1, 1/4, 1/4 and 0
 
 
 def test_the_user_chooses_a_prompt(manager, monkeypatch):
@@ -168,12 +222,27 @@ def test_examples_are_training_items_under_the_prompt_of_the_question(manager, t
     assert [s["arguments"] for s in again["samples"][task]] == [s["arguments"] for s in results["samples"][task]]
 
 
+@pytest.mark.parametrize("task", ["turkic_idiom_usage_uz_gen", "turkic_idiom_cloze_open_uz", "turkic_idiom_span_uz"])
+def test_a_model_that_continues_a_text_stops_at_the_end_of_the_line(task):
+    """A chat model may think first, and the user's own length is kept."""
+    asked = []
+
+    class Asked(Scripted):
+        def generate_until(self, requests, disable_tqdm=False):
+            asked.append({(*request.args[1]["until"], request.args[1]["max_gen_toks"]) for request in requests})
+            return super().generate_until(requests)
+
+    for options in ({}, {"apply_chat_template": True}, {"gen_kwargs": {"max_gen_toks": 8192}}):
+        evaluate(Asked(gold if "span" not in task else str), [task], our_tasks(), limit=3, **options)
+    assert asked == [{("\n", 64)}, {(256,)}, {(8192,)}]
+
+
 def test_equal_and_undefined_likelihoods(manager):
     results = evaluate(lambda _: "none of them", ["turkic_idiom_usage_uz"], manager)
     row = results["results"]["turkic_idiom_usage_uz"]
     # all are equally likely: the first one, which is right in one half
-    assert row["accuracy,none"] == 0.5
-    assert (row["unreadable,none"], row["pair_accuracy,none"]) == (0, 0)
+    assert row["acc,none"] == 0.5
+    assert (row["unreadable,none"], row["pair_acc,none"]) == (0, 0)
 
     class Broken(Scripted):
         def loglikelihood(self, requests, disable_tqdm=False):
@@ -181,7 +250,7 @@ def test_equal_and_undefined_likelihoods(manager):
 
     results = evaluate(Broken(gold), ["turkic_idiom_usage_uz"], manager)
     row = results["results"]["turkic_idiom_usage_uz"]
-    assert (row["accuracy,none"], row["unreadable,none"]) == (0, 1)
+    assert (row["acc,none"], row["unreadable,none"]) == (0, 1)
 
 
 @pytest.fixture
@@ -201,9 +270,9 @@ def test_groups_leave_out_what_the_data_lacks_and_then_have_no_mean(small_lexico
     results = evaluate(gold, ["turkic_idiom_meaning"], fresh)
     assert results["group_subtasks"]["turkic_idiom_meaning"] == ["turkic_idiom_meaning_gag", "turkic_idiom_meaning_uz"]
     assert "turkic_idiom_meaning" not in results.get("groups", {})
-    assert results["results"]["turkic_idiom_meaning_uz"]["accuracy,none"] == 1
+    assert results["results"]["turkic_idiom_meaning_uz"]["acc,none"] == 1
     assert "has no data for turkic_idiom_meaning_tr, turkic_idiom_meaning_az, turkic_idiom_meaning_tk" in caplog.text
-    n_items = int(results["results"]["turkic_idiom_meaning_uz"]["n_items,none"])
+    n_items = len(results["samples"]["turkic_idiom_meaning_uz"])
     assert n_items < 30
     assert f"meaning_uz: only {n_items} test items" in caplog.text
     assert "no judged equivalents" in caplog.text

@@ -56,10 +56,12 @@ def gold_content(data, metadata):
     return submission_files(metadata("org/gold"), answers_of(data, gold))
 
 
-def sample(item, kind, answer, *, metric="accuracy", filter="flexible", prompt="en1"):
-    value = {"kind": kind, "item": item.id, "prompt": prompt, "answer": answer}
-    document = {"id": item.id, "digest": content_digest([astuple(item)])}
-    return {"doc": document, "filter": filter, metric: value, "n_items": value}
+def sample(item, answer, *, filter="flexible", prompt="en1"):
+    document = {"id": item.id, "digest": content_digest([astuple(item)]), "prompt": prompt}
+    responses = [json.dumps({"answer": answer})]
+    if filter == "none":
+        responses = [["mark", float(number == answer)] for number in range(len(item.options))]
+    return {"doc": document, "filter": filter, "filtered_resps": responses}
 
 
 def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, metadata, tmp_path):
@@ -94,19 +96,19 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     items = find_items(data, "equivalent", "tr-uz").rows
     rows = []
     for item in items:
-        rows.append(sample(item, "equivalent", None, filter="strict"))
-        rows.append(sample(item, "equivalent", item.gold))
+        rows.append(sample(item, None, filter="strict"))
+        rows.append(sample(item, item.gold))
     write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_equivalent_tr_uz_gen", rows, few_shot=3)
     opened = find_items(data, "cloze_open", "az").rows
     rows = []
     for item in opened:
         rows += [
-            sample(item, "cloze_open", "başqa prompt", metric="exact", prompt="native"),
-            sample(item, "cloze_open", f"{item.idiom}\u200b", metric="exact"),
+            sample(item, "başqa prompt", prompt="native"),
+            sample(item, f"{item.idiom}\u200b"),
         ]
     write_lm_eval(tmp_path / "b", data, "some/model", "turkic_idiom_cloze_open_az", rows, few_shot=3)
     usage = find_items(data, "usage", "tr").rows
-    rows = [sample(item, "usage", 0, filter="none") for item in usage]
+    rows = [sample(item, 0, filter="none") for item in usage]
     write_lm_eval(tmp_path / "c", data, "some/model", "turkic_idiom_usage_tr", rows, few_shot=3)
     arguments = ["submit", tmp_path, "--contact", "@me", "--training-data", "unknown", "--data", data.path]
     assert main([*map(str, arguments), "--out", str(tmp_path / "out")]) == 0
@@ -126,15 +128,18 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     [
         (None, "have no answer"),
         ({"answer": 9}, "position of an option"),
-        ({"item": "x"}, "no answer to an item|no item 'x'"),
+        ({"id": "x"}, "no answer to an item|no item 'x'"),
         ({"prompt": "mine"}, "known prompt"),
     ],
 )
 def test_damaged_samples_are_refused(data, tmp_path, changes, message):
-    first, *rows = [sample(item, "meaning", item.gold) for item in find_items(data, "meaning", "tr").rows]
+    first, *rows = [sample(item, item.gold) for item in find_items(data, "meaning", "tr").rows]
     if changes and "prompt" in changes:
         rows = []
-    damaged = [] if changes is None else [first | {"accuracy": first["accuracy"] | changes}]
+    damaged = []
+    if changes is not None:
+        responses = [json.dumps({"answer": changes["answer"]})] if "answer" in changes else first["filtered_resps"]
+        damaged = [first | {"doc": first["doc"] | changes, "filtered_resps": responses}]
     write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_meaning_tr_gen", [*damaged, *rows])
     with pytest.raises(InputError, match=message):
         find_predictions([tmp_path], data)

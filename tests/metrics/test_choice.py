@@ -59,7 +59,6 @@ def test_a_pair_counts_only_if_both_answers_are_right():
     names = ["a", "a", "b", "b", "c", "c", "alone"]
     result = pair_scores(
         [True, True, True, False, False, True, True],
-        pairs=names,
         concepts=names,
         is_figurative=[True, False, True, False, True, False, True],
     )
@@ -67,21 +66,9 @@ def test_a_pair_counts_only_if_both_answers_are_right():
     assert result["pair_accuracy"] == pytest.approx(1 / 3)  # a of a, b, c; "alone" is no pair
     assert result["recall_figurative"] == 3 / 4  # a, b, alone of a, b, c, alone
     assert result["recall_literal"] == pytest.approx(2 / 3)  # a, c of a, b, c
-    one_sense = pair_scores([True], pairs=["a"], concepts=["a"], is_figurative=[True])
+    one_sense = pair_scores([True], concepts=["a"], is_figurative=[True])
     assert math.isnan(one_sense["pair_accuracy"])
     assert math.isnan(one_sense["recall_literal"])
-
-
-def test_pairs_of_several_prompts_are_resampled_by_concept():
-    right = [True, True, False, True]  # of four concepts, the figurative and the literal sentence alike
-    concepts = [name for name in "abcd" for _ in range(2)]
-    answers = [is_right for is_right in right for _ in range(2)]
-    sense = [True, False] * 4
-    once = pair_scores(answers, pairs=concepts, concepts=concepts, is_figurative=sense)
-    both = [(prompt, name) for prompt in range(2) for name in concepts]
-    twice = pair_scores(answers * 2, pairs=both, concepts=concepts * 2, is_figurative=sense * 2)
-    assert twice == pytest.approx(once)  # the same answers again say nothing new
-    assert once["pair_accuracy_ci_low"] < 3 / 4 < once["pair_accuracy_ci_high"]
 
 
 def test_open_cloze():
@@ -105,6 +92,6 @@ def test_what_does_not_fit_together_is_refused():
     with pytest.raises(ValueError, match="concepts has 2 values for 1 items"):
         scores([0], concepts=["a", "b"])
     with pytest.raises(ValueError, match="two sentences of one sense"):
-        pair_scores([True, True], pairs=["a", "a"], concepts=["a", "a"], is_figurative=[True, True])
+        pair_scores([True, True], concepts=["a", "a"], is_figurative=[True, True])
     with pytest.raises(ValueError, match="could not be read but counts as right"):
         cloze_scores([False], [True], [False], unreadable=[True], concepts=["a"])

@@ -40,15 +40,25 @@ def read(item_lexicon, logged, tmp_path):
         (tmp_path / "results_2026.json").write_text(json.dumps(results))
         path = tmp_path / f"samples_{task}_2026.jsonl"
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        return next(iter(read_samples(path, data).predictions.values()))
+        (first, *_) = read_samples(path, data)
+        return next(iter(first.predictions.values()))
 
     return read_changed
 
 
+def answered(row, answer):
+    """A copy of a row in which our filter has read another answer, or other tags, or finds an option likeliest."""
+    if row["filter"] == "none" and type(answer) is int:
+        marks = [mark for mark, _ in row["filtered_resps"]]
+        values = [[mark, float(number == answer)] for number, mark in enumerate(marks)]
+        return row | {"filtered_resps": values}
+    reading = {"document": "", "tags" if "tokens" in row["doc"] else "answer": answer}
+    return row | {"filtered_resps": [json.dumps(reading)]}
+
+
 def right(row):
     """A copy of a row in which the model gave the right answer."""
-    answer = row["accuracy"] | {"answer": row["doc"]["gold"]}
-    return row | {"accuracy": answer}
+    return answered(row, row["doc"]["gold"])
 
 
 def test_every_filter_of_ours_is_read(read):
@@ -72,8 +82,7 @@ def test_an_item_with_a_second_answer_is_refused_by_name(read, task):
 def test_a_sentence_with_a_second_answer_is_refused_by_name(read):
     def repeat(rows):
         strict = next(row for row in rows if row["filter"] == "strict")
-        concept, gold, _ = strict["span_f1"]
-        rows.append(strict | {"span_f1": [concept, gold, gold]})
+        rows.append(answered(strict, ["O"] * len(strict["doc"]["tokens"])))
 
     with pytest.raises(InputError, match=r"sentence '.*' appears twice"):
         read(SPANS, repeat)
@@ -84,7 +93,7 @@ def test_rows_of_a_filter_that_is_not_ours_do_not_count(read, task, name):
     expected = read(task)
 
     def add(rows):
-        more = [right(row) if "accuracy" in row else row | {"span_f1": ["", "", "B"]} for row in rows]
+        more = [answered(row, ["B-IDIOM"]) if task == SPANS else right(row) for row in rows]
         rows += [row | {"filter": name} for row in more]
 
     found = read(task, add)
@@ -95,10 +104,23 @@ def test_rows_of_a_filter_that_is_not_ours_do_not_count(read, task, name):
 @pytest.mark.parametrize("answer", [True, False, 1.0, "1", [1]])
 def test_what_is_no_position_is_refused(read, answer):
     def change(rows):
-        rows[0]["accuracy"]["answer"] = answer
+        for number, row in enumerate(rows):
+            if row["filter"] == "flexible":
+                rows[number] = answered(row, answer)
 
     with pytest.raises(InputError, match=r"item '.*': needs the position of an option.* not "):
-        read(MEANING, change)
+        read(WRITTEN, change)
+
+
+@pytest.mark.parametrize("response", ["A", "[]", [["mark", "none"]], [["mark"]], "[" * 10_000, '{"tags": [1]}'])
+@pytest.mark.parametrize("task", [MEANING, WRITTEN, SPANS])
+def test_what_our_filter_does_not_write_is_refused(read, task, response):
+    def change(rows):
+        for row in rows:
+            row["filtered_resps"] = response if isinstance(response, list) else [response]
+
+    with pytest.raises(InputError, match=r"not as our filter writes it|damaged"):
+        read(task, change)
 
 
 @pytest.mark.parametrize(("task", "field"), [(MEANING, "meaning"), (SPANS, "example")])

@@ -4,24 +4,25 @@ import json
 import math
 
 import pytest
+from sklearn.metrics import f1_score
 
 from tests.lm_eval_runs import evaluate
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.metrics.classification import LABEL_SCORES, label_scores
+from turkic_idiom_tasks.metrics.classification import macro_f1
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
 from turkic_idiom_tasks.tasks.siblings.questions import build_questions, questions_revision
 
 
-def test_scores_by_hand():
-    gold, predicted = [0, 0, 1, 1], [0, 1, 1, None]
-    scores = label_scores(gold, predicted, ["a", "a", "b", "b"])
-    # label 0: TP 1, FP 0, FN 1 -> 2/3; label 1: TP 1, FP 1, FN 1 (which could not be read) -> 2/4; the mean is 7/12
-    assert scores["macro_f1"] == pytest.approx(7 / 12)
-    assert (scores["accuracy"], scores["unreadable"]) == (0.5, 0.25)
-    assert (scores["n_items"], scores["n_idioms"], scores["small_sample"]) == (4, 2, 1)
-    assert scores["macro_f1_ci_low"] <= 7 / 12 <= scores["macro_f1_ci_high"]
-    assert tuple(scores) == LABEL_SCORES
-    assert math.isnan(label_scores([0, 0], [0, 0], ["a", "b"])["macro_f1"])
+def test_scores_are_scikit_learns(manager, labelled_astitch):
+    gold = [question.labels[question.gold] for question in build_questions(AStitchData(), "idiomaticity", "eng")]
+    wrong = {"A": "B", "B": "A"}
+    written = iter([wrong.get, str, str, lambda right: "lol"])  # the last one cannot be read
+    results = evaluate(lambda document: next(written)(document["answer"]), ["astitch_idiomaticity_eng_gen"], manager)
+    row = results["results"]["astitch_idiomaticity_eng_gen"]
+    predicted = [1 - gold[0], *gold[1:3], -1]
+    assert row["macro_f1,flexible"] == pytest.approx(f1_score(gold, predicted, labels=[0, 1], average="macro"))
+    assert (row["acc,flexible"], row["unreadable,flexible"]) == (0.5, 0.25)
+    assert math.isnan(macro_f1([0, 0], [0, 0]))
 
 
 def test_the_questions_say_what_is_asked_and_which_letter_is_right(labelled_astitch):
@@ -59,7 +60,7 @@ def test_models_that_are_right_constant_and_unreadable(labelled_astitch, manager
     results = evaluate(lambda document: document["answer"], groups, manager)
     for name, row in results["results"].items():
         for reading in ("strict", "flexible") if name.endswith("_gen") else ("none",):
-            assert (row[f"macro_f1,{reading}"], row[f"accuracy,{reading}"]) == (1, 1), name
+            assert (row[f"macro_f1,{reading}"], row[f"acc,{reading}"]) == (1, 1), name
     metadata = results["configs"]["astitch_meaning_por"]["metadata"]
     assert metadata["data_revision"] == questions_revision(build_questions(AStitchData(), "meaning", "por"))
     results = evaluate(lambda document: "A", groups, manager)
@@ -68,7 +69,7 @@ def test_models_that_are_right_constant_and_unreadable(labelled_astitch, manager
     assert results["groups"]["astitch_idiomaticity_gen"]["macro_f1,flexible"] == pytest.approx(1 / 3)
     # always yes, right for 4 of 11 candidates: label 1 has 2 * 4 / (4 + 11)
     assert results["results"]["astitch_meaning_por"]["macro_f1,none"] == pytest.approx(4 / 15)
-    assert results["results"]["astitch_meaning_por"]["accuracy,none"] == pytest.approx(4 / 11)
+    assert results["results"]["astitch_meaning_por"]["acc,none"] == pytest.approx(4 / 11)
     results = evaluate(lambda document: "lol", ["astitch_idiomaticity_eng_gen"], manager)
     row = results["results"]["astitch_idiomaticity_eng_gen"]
     assert (row["macro_f1,flexible"], row["unreadable,flexible"]) == (0, 1)
@@ -79,7 +80,7 @@ def test_examples_come_from_the_few_shot_file_and_a_further_question_is_ignored(
         return f"{document['answer']}\n\n{document['query']} B"
 
     results = evaluate(goes_on, ["astitch_idiomaticity_eng_gen"], manager, num_fewshot=1)
-    assert results["results"]["astitch_idiomaticity_eng_gen"]["accuracy,flexible"] == 1
+    assert results["results"]["astitch_idiomaticity_eng_gen"]["acc,flexible"] == 1
     for sample in results["samples"]["astitch_idiomaticity_eng_gen"]:
         example, question = sample["arguments"][0][0].split("\n\n")
         assert "sat in the tree" in example
@@ -104,8 +105,8 @@ def test_the_stock_command(command, labelled_astitch, tmp_path, few_tasks):
     assert run.returncode == 0, run.stderr
     (path,) = (tmp_path / "out").rglob("results_*.json")
     rows = json.loads(path.read_text())["results"]
-    assert rows["astitch_idiomaticity_eng"]["n_items,none"] == 4
-    assert rows["astitch_meaning_eng"]["n_items,none"] == 11
+    assert rows["astitch_idiomaticity_eng"]["sample_len"] == 4
+    assert rows["astitch_meaning_eng"]["sample_len"] == 11
     assert 0 <= rows["astitch_idiomaticity"]["macro_f1,none"] <= 1
     without = command(
         "lm-eval", "run", "--model", "dummy", "--tasks", "astitch_meaning_eng", PYTHONPATH=few_tasks, ASTITCH_DATA=""

@@ -552,10 +552,9 @@ def assert_it_can_be_scored(response, strict):
     read_with = lm_eval_spans.filter_strict if strict else lm_eval_spans.filter_flexible
     ((read_as,),) = read_with([[response]], [document])
     sample = lm_eval_spans.process_results(document, [read_as])
-    assert sample["span_f1"][:2] == ["turn-a-blind-eye", "OOBIO"]
-    assert len(sample["span_f1"][2]) == len(TOKENS)
-    assert sample["format_error"] in (0.0, 1.0)
-    assert sample["subword_f1"] is None or len(sample["subword_f1"][1]) == len(sample["subword_f1"][2])
+    assert 0 <= sample["f1"] <= 1
+    if strict:
+        assert sample["unreadable"] in (0, 1)
 
 
 @settings(max_examples=200, deadline=None)

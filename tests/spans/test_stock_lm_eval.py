@@ -7,8 +7,7 @@ from itertools import cycle
 
 import pytest
 from lm_eval.tasks import TaskManager
-from seqeval.metrics import accuracy_score, f1_score, precision_score, recall_score
-from seqeval.scheme import IOB2
+from seqeval.metrics import f1_score
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
 from tests.lm_eval_runs import evaluate, our_tasks
@@ -17,7 +16,6 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.results.predictions import Tags
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import LABELS
@@ -37,29 +35,24 @@ def assert_scores_are_seqevals(row, samples, name):
     gold = [[LABELS[number] for number in sample["doc"]["ner_tags"]] for sample in rows]
     found = [json.loads(sample["filtered_resps"][0])["tags"] for sample in rows]
     assert [len(tags) for tags in gold] == [len(tags) for tags in found]
-    expected = {"token_accuracy": accuracy_score(gold, found), "n_sentences": len(rows)}
-    exact = sum(tags == words for tags, words in zip(gold, found, strict=True)) / len(rows)
-    expected["sequence_accuracy"] = exact
-    expected["n_idioms"] = len({sample["doc"]["idiom"] for sample in rows})
-    expected["small_sample"] = float(len(rows) < 30)
-    expected["format_error"] = sum(json.loads(s["filtered_resps"][0])["format_error"] for s in rows) / len(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for suffix, mode in (("", {}), ("_strict", {"mode": "strict", "scheme": IOB2})):
-            for metric, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score)):
-                expected[f"span_{metric}{suffix}"] = score(gold, found, **mode)
+        expected = {"f1": f1_score(gold, found)}
         flat = ([tag for tags in part for tag in tags] for part in (gold, found))
-        words = per_tag(*flat, labels=[B, I], average="micro", zero_division=0)[:3]
-    expected["f1_and_sequence_mean"] = math.sqrt(expected["span_f1"] * exact)
-    expected |= dict(zip(("token_precision", "token_recall", "token_f1"), words, strict=True))
+        tokens = per_tag(*flat, labels=[B, I], average="micro", zero_division=0)[2]
+    if name == "strict":
+        expected["token_f1"] = tokens
+        expected["exact_match"] = sum(tags == words for tags, words in zip(gold, found, strict=True)) / len(rows)
+        expected["unreadable"] = sum(json.loads(s["filtered_resps"][0])["format_error"] for s in rows) / len(rows)
     for metric, value in expected.items():
         ours = row[f"{metric},{name}"]
         assert value == pytest.approx(0.0 if math.isnan(ours) else ours, abs=1e-9), metric
-    if not math.isnan(row[f"span_f1_ci_low,{name}"]):
-        assert 0 <= row[f"span_f1_ci_low,{name}"] <= row[f"span_f1,{name}"] <= row[f"span_f1_ci_high,{name}"] <= 1
+    assert {key.partition(",")[0] for key in row if key.endswith(f",{name}") and "_stderr" not in key} <= {
+        *expected, "subword_f1"
+    }  # fmt: skip
 
 
-def assert_subword_scores(row, samples, name):
+def assert_subword_scores(row, samples, name="strict"):
     """The paper's scores of sub-words: B on the first sub-word of an idiom, I on all later ones."""
     gold, found = [], []
     for sample in (sample for sample in samples if sample["filter"] == name):
@@ -70,10 +63,8 @@ def assert_subword_scores(row, samples, name):
             gold.append(I if tags[word] == B and word in seen else tags[word])
             seen.add(word)
         found += answer["labels"]
-    precision, recall, f1, _ = per_tag(gold, found, labels=[B, I], average="micro")
-    accuracy = sum(one == other for one, other in zip(gold, found, strict=True)) / len(gold)
-    for metric, value in (("precision", precision), ("recall", recall), ("f1", f1), ("accuracy", accuracy)):
-        assert row[f"subword_{metric},{name}"] == pytest.approx(value)
+    f1 = per_tag(gold, found, labels=[B, I], average="micro")[2]
+    assert row[f"subword_f1,{name}"] == pytest.approx(f1)
 
 
 def assert_tags_of_first_letters(sample):
@@ -116,28 +107,23 @@ def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_clas
         row = found["results"][task]
         for name in FILTERS:
             assert_scores_are_seqevals(row, samples, name)
-            assert_subword_scores(row, samples, name)
-            assert row[f"format_error,{name}"] == row[f"unmatched_spans,{name}"] == 0
+        assert_subword_scores(row, samples)
+        assert row["unreadable,strict"] == 0
         strict = [sample for sample in samples if sample["filter"] == "strict"]
         sentences = dataset.test_sentences(strict[0]["doc"]["lang"])
         assert sorted(sample["doc"]["id"] for sample in strict) == [sentence.id for sentence in sentences.rows]
         for sample in samples:
             assert_tags_of_first_letters(sample)
-        # the same tags in a record have the same scores and the same interval
-        letters = {sample["doc"]["id"]: sample["span_f1"][2] for sample in strict}
-        assert {(sample["n_idioms"], sample["subword_accuracy"]) for sample in strict} == {
-            ("as span_f1", "as subword_f1")
-        }
-        scored = score_subset(Tags(sentences, tuple(letters[sentence.id] for sentence in sentences.rows)))
-        for metric, value in scored.scores.items():
-            assert row[f"{metric},strict"] == pytest.approx(value, abs=1e-12, nan_ok=True)
-        interval = resample({scored.subset: Stratum(scored.concepts, scored.sums)}).interval()
-        assert (row["span_f1_ci_low,strict"], row["span_f1_ci_high,strict"]) == (interval.low, interval.high)
-    assert any(found["results"][task]["span_f1,strict"] > 0 for task in tasks)
-    for name in FILTERS:
-        for metric in ("span_f1", "token_f1"):
-            mean = sum(found["results"][task][f"{metric},{name}"] for task in tasks) / len(tasks)  # languages alike
-            assert found["groups"]["turkic_idiom_span"][f"{metric},{name}"] == pytest.approx(mean)
+        # the same tags in a record have the same scores
+        tags = {sample["doc"]["id"]: json.loads(sample["filtered_resps"][0])["tags"] for sample in strict}
+        letters = tuple("".join(tag[0] for tag in tags[sentence.id]) for sentence in sentences.rows)
+        scores = score_subset(Tags(sentences, letters)).scores
+        for metric, ours in (("f1", "span_f1"), ("token_f1", "token_f1"), ("exact_match", "sequence_accuracy")):
+            assert row[f"{metric},strict"] == pytest.approx(scores[ours], abs=1e-12)
+    assert any(found["results"][task]["f1,strict"] > 0 for task in tasks)
+    for metric in ("f1", "token_f1"):
+        mean = sum(found["results"][task][f"{metric},strict"] for task in tasks) / len(tasks)  # languages alike
+        assert found["groups"]["turkic_idiom_span"][f"{metric},strict"] == pytest.approx(mean)
     # the prompt is not read: the XML variant scores alike
     one, other = (found["results"][f"turkic_idiom_span_tr{suffix}"] for suffix in ("", "_xml"))
     for metric, value in one.items():
@@ -150,9 +136,8 @@ def test_a_model_that_never_answers(manager):
     row = found["results"]["turkic_idiom_span_tr"]
     for name in FILTERS:  # nothing found, nothing marked
         assert_scores_are_seqevals(row, found["samples"]["turkic_idiom_span_tr"], name)
-        assert (row[f"format_error,{name}"], row[f"span_recall,{name}"], row[f"small_sample,{name}"]) == (1, 0, 0)
-        assert math.isnan(row[f"span_precision,{name}"])
-        assert math.isnan(row[f"subword_f1,{name}"])
+        assert row[f"f1,{name}"] == 0
+    assert row["unreadable,strict"] == 1
 
 
 def test_our_tasks_are_known_beside_the_folders_of_the_user(tmp_path):
@@ -167,14 +152,11 @@ def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
     found = evaluate(answer, [f"turkic_idiom_span{group}"], manager)
     for code in LANGUAGES:
         row = found["results"][f"turkic_idiom_span_{code}{group}"]
-        for name in FILTERS:
-            assert [row[f"{metric},{name}"] for metric in (
-                "span_f1", "span_precision", "span_recall", "span_f1_strict", "span_f1_ci_low", "span_f1_ci_high",
-                "token_f1", "token_accuracy", "joint_f1", "sequence_accuracy", "f1_and_sequence_mean",
-                "format_error", "unmatched_spans",
-            )] == [1] * 11 + [0, 0]  # fmt: skip
-            assert math.isnan(row[f"subword_f1,{name}"])  # a language model has no sub-words that are scored
-    assert found["groups"][f"turkic_idiom_span{group}"]["span_f1,strict"] == 1
+        for metric in ("f1,strict", "f1,flexible", "token_f1,strict", "exact_match,strict"):
+            assert row[metric] == 1
+        assert row["unreadable,strict"] == 0
+        assert "subword_f1,strict" not in row  # a language model has no sub-words that are scored
+    assert found["groups"][f"turkic_idiom_span{group}"]["f1,strict"] == 1
 
 
 def test_scores_of_mixed_answers(manager):
@@ -196,21 +178,18 @@ def test_scores_of_mixed_answers(manager):
         row = found["results"][task]
         for name in FILTERS:
             assert_scores_are_seqevals(row, samples, name)
-        # every ninth answer names one idiom too many; the strict reading calls five kinds of nine format errors
-        assert row["format_error,flexible"] < row["format_error,strict"]
-        assert 0 < row["unmatched_spans,strict"] < 0.2
-        assert row["span_f1,strict"] < row["span_f1,flexible"] < 1
-        # an answer of I's only is one span in default mode, none in strict mode: precision differs
-        assert row["span_precision_strict,strict"] > row["span_precision,strict"]
+        # the strict reading calls five kinds of nine unreadable
+        assert 0.5 < row["unreadable,strict"] < 0.6
+        assert row["f1,strict"] < row["f1,flexible"] < 1
 
 
-def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
+def test_the_standard_error_is_larger_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
     """Forty sentences, ten of them missed: of one idiom in four, or of ten idioms in forty."""
 
     def answer(document):
         return '{"idioms": []}' if int(document["id"]) % 4 == 1 else right_json(document)
 
-    widths = {}
+    errors = {}
     for n_idioms in (4, 40):
         rows = []
         for n in range(40):
@@ -218,12 +197,16 @@ def test_the_interval_widens_with_fewer_idioms_than_sentences(manager, hub_layou
             rows.append({"id": str(n), "idiom": f"deyim {n % n_idioms}", "sentence": " ".join(tokens),
                          "tokens": tokens, "ner_tags": [0, 0, 0, 1, 2]})  # fmt: skip
         monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": rows}, name=f"of-{n_idioms}")))
-        row = evaluate(answer, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
-        assert (row["n_sentences,strict"], row["n_idioms,strict"], row["small_sample,strict"]) == (40, n_idioms, 0)
-        assert row["span_f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
-        assert row["span_f1_ci_low,strict"] < row["span_f1,strict"] < row["span_f1_ci_high,strict"]
-        widths[n_idioms] = row["span_f1_ci_high,strict"] - row["span_f1_ci_low,strict"]
-    assert widths[4] > 2 * widths[40]
+        results = evaluate(answer, ["turkic_idiom_span_tr"], manager, bootstrap_iters=1)
+        row = results["results"]["turkic_idiom_span_tr"]
+        assert row["f1,strict"] == pytest.approx(2 * 30 / (30 + 40))
+        errors[n_idioms] = row["f1_stderr,strict"]
+    # Of F = n / d a sentence has the influence (n_i - F d_i) / d: -F / 70 where it is missed, else (2 - 2 F) / 70
+    f1 = 60 / 70
+    sentences = math.sqrt(10 * f1**2 + 30 * (2 - 2 * f1) ** 2) / 70
+    assert errors[40] == pytest.approx(sentences * math.sqrt(40 / 39))
+    idioms = 10 * math.sqrt(f1**2 + 3 * (2 - 2 * f1) ** 2) / 70  # ten sentences of each idiom
+    assert errors[4] == pytest.approx(idioms * math.sqrt(4 / 3))
 
 
 def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch, bundled):
@@ -239,7 +222,7 @@ def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch
         monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": ordered}, name=name)))
         found = evaluate(some, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
         scores.append({metric: value for metric, value in found.items() if metric.endswith(FILTERS)})
-    assert 0 < scores[0]["span_f1,strict"] < 1
+    assert 0 < scores[0]["f1,strict"] < 1
     assert scores[0] == pytest.approx(scores[1], nan_ok=True, abs=1e-12) or str(scores[0]) == str(scores[1])
 
 
@@ -296,7 +279,7 @@ def test_a_thought_that_restates_the_prompt_costs_nothing(manager, suffix):
 
     found = evaluate(reasoning, names, manager, limit=10)
     for name in names:
-        assert found["results"][name]["span_f1,strict"] == found["results"][name]["span_f1,flexible"] == 1
+        assert found["results"][name]["f1,strict"] == found["results"][name]["f1,flexible"] == 1
 
 
 def test_the_model_class_in_python(manager, first_letter_classifier):
@@ -306,8 +289,7 @@ def test_the_model_class_in_python(manager, first_letter_classifier):
     by_name = evaluate("token-classifier", ["turkic_idiom_span_gag"], manager, batch_size=7,
                        model_args={"pretrained": str(first_letter_classifier)})  # fmt: skip
     one, other = (found["results"]["turkic_idiom_span_gag"] for found in (by_class, by_name))
-    for name in FILTERS:
-        assert_subword_scores(one, by_class["samples"]["turkic_idiom_span_gag"], name)
+    assert_subword_scores(one, by_class["samples"]["turkic_idiom_span_gag"])
     assert one["subword_f1,strict"] > 0
     assert {k: v for k, v in one.items() if k.endswith(FILTERS)} == {
         k: v for k, v in other.items() if k.endswith(FILTERS)
@@ -362,7 +344,7 @@ def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monk
     for suffix in ("", "_xml", "_native"):
         found = evaluate(right_xml if suffix == "_xml" else right_json, [f"turkic_idiom_span{suffix}"], fresh)
         assert found["group_subtasks"][f"turkic_idiom_span{suffix}"] == [f"turkic_idiom_span_tr{suffix}"]
-        assert found["groups"][f"turkic_idiom_span{suffix}"]["span_f1,strict"] == 1
+        assert found["groups"][f"turkic_idiom_span{suffix}"]["f1,strict"] == 1
 
 
 @pytest.mark.parametrize("content", [None, "{"])

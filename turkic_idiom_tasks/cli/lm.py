@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -20,8 +21,15 @@ from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.dataset.base import Dataset
+    from turkic_idiom_tasks.metrics.bootstrap import Resampled
+    from turkic_idiom_tasks.results.scored import ScoredSubset
     from turkic_idiom_tasks.tasks.items.item_types import Item
 
+_DETAILS = {  # task -> further scores, each in a row of its own below the main score
+    "usage": {"pair_accuracy": "both of a pair", "recall_figurative": "figurative", "recall_literal": "literal"},
+    "cloze_open": {"exact": "the very form", "lemma": "the same stems"},
+    "spans": {"span_f1_strict": "strict IOB2", "token_f1": "words", "sequence_accuracy": "whole sentences"},
+}
 WIDE = 96  # columns that the table of all baselines needs
 OPTIONS = "options"
 
@@ -127,6 +135,72 @@ def stats(
     if has_cost:
         how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
         _print_cost([price for row in rows for price in row["cost"]], how)
+
+
+@lm_app.command(epilog="Example: turkic-idiom lm report lm-eval-output logs/2026-11-26_meaning.eval")
+def report(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOG...", help="Folder or file: samples of lm-eval run --log_samples, or logs of inspect eval."
+        ),
+    ],
+    data: Data = "",
+) -> None:
+    """Print the scores of language models from what lm-eval and Inspect have logged, also of a part of the items.
+
+    A row for each kind and language or direction: number of items, score of guessing, score with its 95% interval
+    (whole concepts are resampled), score corrected for chance, and of the errors the shares of near, lexical and random
+    traps. The score is accuracy; of the open cloze the share of accepted answers, of spans span F1.
+    """
+    from turkic_idiom_tasks.cli.output import interval_text, new_table
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.metrics.bootstrap import mean
+    from turkic_idiom_tasks.results.harness_files import find_predictions
+    from turkic_idiom_tasks.results.item_answers import ItemAnswers
+    from turkic_idiom_tasks.results.scored import score_subset
+
+    runs: dict[tuple[str, ...], dict[str, list[ScoredSubset]]] = {}  # model, examples, prompt, method -> task -> sets
+    for found in find_predictions(logs, open_dataset(data), is_partial=True):
+        for (task, _), prediction in found.predictions.items():
+            asked = (prediction.prompt, prediction.method) if isinstance(prediction, ItemAnswers) else ()
+            run = runs.setdefault((found.name, f"{found.few_shot or 0} examples", *asked), {})
+            run.setdefault(task, []).append(score_subset(prediction))
+    console = plain_console(sys.stdout)
+    for about, run in runs.items():
+        console.print(printable(", ".join(about)))
+        table = new_table("", ["n", "chance", "score", "95%", "corr.", "near", "lex.", "rand.", "unr."], min_width=5)
+        for task, sets in run.items():
+            for scored in sets:
+                table.add_row(f"{task} {scored.subset}", *_report_cells([scored], scored.resampled()))
+                for name, label in _DETAILS.get(task, {}).items():
+                    ends = [scored.scores.get(f"{name}_ci_{end}", math.nan) for end in ("low", "high")]
+                    interval = "" if math.isnan(ends[0]) else interval_text(*ends)
+                    table.add_row(f"  {label}", "", "", _short(scored.scores[name]), interval)
+            if len(sets) > 1:
+                table.add_row(f"{task}, mean", *_report_cells(sets, mean([scored.resampled() for scored in sets])))
+        console.print(table)
+        console.print()
+    console.print("corr.: corrected for chance; near, lexical, random: parts of the errors; unr.: could not be read")
+
+
+def _report_cells(sets: Sequence[ScoredSubset], resampled: Resampled) -> list[str]:
+    """Return the cells of a row behind its name, of one set or of several with equal weights."""
+    from turkic_idiom_tasks.cli.output import interval_text
+
+    chance = sum(scored.floor for scored in sets) / len(sets)
+    interval = resampled.interval()
+    corrected = (resampled.score - chance) / (1 - chance)
+    cells = [str(sum(scored.n for scored in sets)), _short(chance), _short(resampled.score)]
+    cells += [interval_text(interval.low, interval.high), _short(corrected)]
+    for name in (*(f"{trap}_share" for trap in TRAPS), "unreadable"):
+        cells.append(_short(sum(scored.scores.get(name, math.nan) for scored in sets) / len(sets)))
+    return cells
+
+
+def _short(score: float) -> str:
+    """Return a score without the zero before its decimal point: the table has ten columns."""
+    return "-" if math.isnan(score) else f"{score:.3f}".replace("0.", ".")
 
 
 def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:

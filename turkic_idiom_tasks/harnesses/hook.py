@@ -18,6 +18,7 @@ TARGETS = {  # module that was executed -> (module of ours, function to call wit
     "mteb.cache.result_cache": (_PLUGIN, "guard_cached_results"),
     "lm_eval.tasks.manager": (_LM_EVAL_PLUGIN, "add_tasks"),
     "lm_eval.evaluator": (_LM_EVAL_PLUGIN, "add_provenance"),
+    "lm_eval.evaluator_utils": (_LM_EVAL_PLUGIN, "add_standard_errors"),
     "lm_eval.models": (_LM_EVAL_PLUGIN, "add_model"),
 }
 

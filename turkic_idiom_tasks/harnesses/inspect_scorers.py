@@ -78,7 +78,7 @@ def span_scores() -> Metric:
             metadata = score.sample_metadata or {}
             samples.append(sample(metadata[CONCEPT], sentence_of(metadata).tags, (score.score.answer or "").split()))
             n_unreadable += score.score.reason == UNREADABLE
-        return {**score_samples(samples), "format_error": n_unreadable / len(group)}
+        return {**score_samples(samples), "unreadable": n_unreadable / len(group)}
 
     return partial(_all_scores, compute=compute, main="span_f1")
 

@@ -1,7 +1,7 @@
-"""What the modules that lm-eval's task files name share: splits, readings of answers, and scores of samples.
+"""What the modules that lm-eval's task files name share: the task class, readings of answers, and metrics.
 
-lm-eval computes a metric from the values that ``process_results`` returned for it. Our scores are computed together, so
-the value of every metric is the whole sample, from which each score can be computed again.
+A metric has a number for each answer, which lm-eval logs. Its score is their mean, a ratio of sums, or the share of
+pairs of which both answers are right. ``turkic-idiom lm report`` computes all other scores from the logged answers.
 """
 
 from __future__ import annotations
@@ -10,20 +10,102 @@ import hashlib
 import json
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from lm_eval.api.task import ConfigurableTask
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, standard_error
+from turkic_idiom_tasks.tasks.items.answers import likeliest
 
 log = logging.getLogger("turkic_idiom_tasks")
 
 Document = Mapping[str, Any]
 Responses = Iterable[Sequence[Any]]  # for each document the responses to its requests
+Ratios = Sequence[tuple[float, float]]  # parts in the numerator and the denominator of each ratio of a score
+
+# A model that continues a text writes one line. A chat model may think first: it has the settings of the task files.
+_CHAT = {"max_gen_toks": 256, "until": []}
+_LINE = {"max_gen_toks": 64, "until": ["\n"]}
+
+
+class Part(float):
+    """What one answer adds to a metric: the number that lm-eval logs, and what the mean over all answers needs."""
+
+    concept: str  # answers on one concept depend on each other
+    ratios: Ratios
+    pair: Hashable  # that the answer belongs to; None where answers count one by one
+
+
+def part(concept: str, value: float, *, ratios: Ratios = (), pair: Hashable = None) -> Part:
+    """Return the part of an answer in a metric, which is the mean of its values unless there are `ratios`."""
+    result = Part(value)
+    result.concept, result.ratios, result.pair = concept, ratios or ((value, 1.0),), pair
+    return result
+
+
+class Mean:
+    """The score of a metric from its parts, the mean of its ratios; None is an answer that the metric leaves out.
+
+    Of answers that belong to pairs, a pair counts if both are there, and is right if both are.
+    """
+
+    def __call__(self, parts: Sequence[Part | None]) -> float:
+        """Return the score; NaN if there is nothing to score."""
+        ratios = []
+        for stratum in self._strata(parts):
+            numerator, denominator = stratum.sums.sum(axis=0)
+            ratios.append(numerator / denominator)
+        return float(np.mean(ratios)) if ratios else math.nan
+
+    def standard_error(self, parts: Sequence[Part | None]) -> float:
+        """Return the standard error, clustered by concept: that of lm-eval where every concept has one answer."""
+        return standard_error(self._strata(parts))
+
+    @staticmethod
+    def _strata(parts: Sequence[Part | None]) -> list[Stratum]:
+        """Return what is summed up for each ratio; nothing if one of them has no case."""
+        counted = [one for one in parts if one is not None]
+        pairs: dict[Hashable, list[Part]] = {}
+        for one in counted:
+            pairs.setdefault(one.pair, []).append(one)
+        if None not in pairs:
+            counted = [min(both) for both in pairs.values() if len(both) == 2]
+        sums = np.array([one.ratios for one in counted], dtype=np.float64)
+        if not len(sums) or not sums[:, :, 1].any(axis=0).all():
+            return []
+        concepts = [one.concept for one in counted]
+        return [Stratum(concepts, sums[:, number]) for number in range(sums.shape[1])]
+
+
+mean = Mean()  # named by the task files
+
+
+class IdiomTask(ConfigurableTask):
+    """A task of ours: short answers of a model that continues a text, and no warning about ``--metadata``."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        # lm-eval hands over the key by which it found this class; its own configuration has no such field
+        super().__init__(config={key: value for key, value in config.items() if key != "class"})
+
+    def download(self, dataset_kwargs: Mapping[str, Any] | None = None, **_options: Any) -> None:
+        """Load the data by the function of the task file; lm-eval would warn for each task that this takes metadata."""
+        self.dataset = self.config.custom_dataset(**(self.config.metadata or {}), **(dataset_kwargs or {}))
+
+    def construct_requests(self, doc: Document, ctx: Any, **options: Any) -> Any:
+        """Return the requests of a document; see lm-eval.
+
+        Without a chat template an answer ends with its line, unless the user gives max_gen_toks or until.
+        """
+        settings = self.config.generation_kwargs
+        if settings and not options.get("apply_chat_template") and _CHAT.items() <= settings.items():
+            settings.update(_LINE)
+        return super().construct_requests(doc, ctx, **options)
 
 
 def open_data() -> Dataset:
@@ -77,28 +159,7 @@ def likeliest_option(document: Document, results: Sequence[Sequence[Any]]) -> in
     for mark, loglikelihood in results:
         _check_mark(document, mark)
         loglikelihoods.append(float(loglikelihood))
-    if any(map(math.isnan, loglikelihoods)):
-        return None
-    return loglikelihoods.index(max(loglikelihoods))
-
-
-def metric_functions(
-    names: Iterable[str], compute: Callable[[list[Any]], Mapping[str, float]]
-) -> dict[str, Callable[[Sequence[Any]], float]]:
-    """Return name -> function from the samples of a task to that score.
-
-    lm-eval takes the function of a metric from an attribute of a module, so the modules of the tasks add these to their
-    own. `compute` returns all scores of samples; they are kept, because lm-eval computes one metric at a time.
-    """
-
-    @lru_cache(maxsize=4)  # by text, because lists have no hash
-    def scores(samples: str) -> Mapping[str, float]:
-        return compute(json.loads(samples))
-
-    def score(name: str, samples: Sequence[Any]) -> float:
-        return scores(json.dumps(samples))[name]
-
-    return {name: partial(score, name) for name in names}
+    return likeliest(loglikelihoods)
 
 
 def _fingerprint(document: Document) -> str:

@@ -10,7 +10,7 @@ from datasets import Dataset as HarnessDataset
 from datasets import DatasetDict
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.lm_eval_bridge import log, open_data
+from turkic_idiom_tasks.harnesses.lm_eval_bridge import Part, log, open_data, part
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.items.explain import explanations
 
@@ -34,6 +34,6 @@ def load(language: str, **_metadata: Any) -> DatasetDict:
 load_tr, load_az, load_tk, load_gag, load_uz = (partial(load, code) for code in ("tr", "az", "tk", "gag", "uz"))
 
 
-def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
+def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict[str, Part]:
     """Return the only score that needs no judge: whether there is any answer."""
-    return {"answered": float(bool(results[0].strip()))}
+    return {"answered": part(document["concept"], bool(results[0].strip()))}

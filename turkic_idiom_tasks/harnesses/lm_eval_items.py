@@ -1,45 +1,34 @@
 """What the task files in ``lm_eval_tasks/items/`` name: documents, reading of answers, and scores.
 
-A document is one item under one prompt. A sample is ``{"kind", "item", "prompt", "answer"}``. The answer is the
-position of the chosen option, the words of the open cloze, or None if the response could not be read. All scores come
-from `tasks.items.scoring`.
+A document is one item under one prompt. The answer is the position of the chosen option, the words of the open cloze,
+or None if the response could not be read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 from datasets import Dataset as HarnessDataset
 from lm_eval.api.samplers import ContextSampler
-from lm_eval.api.task import ConfigurableTask
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
-from turkic_idiom_tasks.results.item_answers import row_digest
+from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
+from turkic_idiom_tasks.results.item_answers import find_items, row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.cloze import surface_form
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
-from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, NEAR, USAGE, Item
+from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
-from turkic_idiom_tasks.tasks.items.scoring import SCORES, score_prompts
+from turkic_idiom_tasks.tasks.items.scoring import judge_open_cloze
 
 ALL_PROMPTS = "all"
-
-
-class Sample(TypedDict):
-    """One answer, ready to be scored."""
-
-    kind: str
-    item: str
-    prompt: str
-    answer: int | str | None
 
 
 class _Splits(dict[str, HarnessDataset]):
@@ -57,7 +46,7 @@ class _Splits(dict[str, HarnessDataset]):
         return self[split]
 
 
-class ItemTask(ConfigurableTask):
+class ItemTask(bridge.IdiomTask):
     """A task whose examples (`--num_fewshot`) are training items under the prompt of the question itself.
 
     The training items are only built if examples are wanted.
@@ -66,8 +55,7 @@ class ItemTask(ConfigurableTask):
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._samplers: dict[str, ContextSampler] = {}
         self._seed: int | None = None
-        # lm-eval hands over the key by which it found this class; its own configuration has no such field
-        super().__init__(config={key: value for key, value in config.items() if key != "class"})
+        super().__init__(config)
 
     def fewshot_docs(self) -> None:
         """Return nothing: lm-eval would make a list of all of them at once, even if no examples are asked for."""
@@ -155,44 +143,53 @@ def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:
     if document["kind"] == CLOZE_OPEN:
-        return {"answer": read_open(response, document["text"], strict=strict)}
-    return {"answer": read_letter(response, len(document["letters"]), strict=strict)}
+        answer: object = read_open(response, document["text"], strict=strict)
+    else:
+        answer = read_letter(response, len(document["letters"]), strict=strict)
+    return {"answer": answer, "strict": strict}
 
 
-def process_loglikelihoods(document: Document, results: Sequence[Sequence[Any]]) -> dict[str, Sample]:
-    """Return the sample for every metric; see `lm_eval_bridge.likeliest_option`."""
-    return _samples(document, bridge.likeliest_option(document, results))
+def process_loglikelihoods(document: Document, results: Sequence[Sequence[Any]]) -> dict[str, Part | None]:
+    """Return metric -> part of the answer; see `lm_eval_bridge.likeliest_option`."""
+    return _metrics(document, bridge.likeliest_option(document, results))
 
 
-def process_results(document: Document, results: Sequence[str]) -> dict[str, Sample]:
-    """Return the sample for every metric; see `lm_eval_bridge.checked_reading`."""
-    return _samples(document, bridge.checked_reading(document, results)["answer"])
+def process_results(document: Document, results: Sequence[str]) -> dict[str, Part | None]:
+    """Return metric -> part of the answer; the strict reading, which shows how the format is kept, has one metric."""
+    reading = bridge.checked_reading(document, results)
+    metrics = _metrics(document, reading["answer"])
+    return dict(list(metrics.items())[:1]) if reading["strict"] else metrics
 
 
-def _samples(document: Document, answer: int | str | None) -> dict[str, Sample]:
-    sample = Sample(kind=document["kind"], item=document["id"], prompt=document["prompt"], answer=answer)
-    return dict.fromkeys(SCORES[document["kind"]], sample)
+def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | None]:
+    add = partial(bridge.part, document["concept"])
+    unreadable = add(answer is None)
+    if document["kind"] == CLOZE_OPEN:
+        dataset = current_dataset()
+        items = find_items(dataset, CLOZE_OPEN, document["lang"])
+        assert items is not None
+        item = items.rows[items.row[document["id"]]]
+        (judgement,) = judge_open_cloze([item], [None if answer is None else str(answer)], dataset.lexicon)
+        return {
+            "exact_match": add(judgement.is_exact),
+            "accepted": add(judgement.is_accepted),
+            "unreadable": unreadable,
+        }
+    is_right = answer == document["gold"]
+    chance = 1 / len(document["options"])
+    metrics: dict[str, Part | None] = {
+        "acc": add(is_right),
+        "acc_corrected": add((is_right - chance) / (1 - chance)),
+        "unreadable": unreadable,
+    }
+    if document["kind"] == USAGE:
+        return metrics | {"pair_acc": add(is_right, pair=(document["prompt"], document["concept"]))}
+    # Of the wrong answers that could be read
+    is_counted = isinstance(answer, int) and not is_right
+    return metrics | {"near_share": add(document["traps"][answer] == NEAR) if is_counted else None}
 
 
-def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
-    """Return name -> score of the samples of one task."""
-    dataset = current_dataset()
-    set_names = {sample["item"].partition("/")[0] for sample in samples}
-    items_by_id: dict[str, Item] = {}
-    for item_set in item_sets():
-        if item_set.name in set_names:
-            items_by_id |= {item.id: item for item in items_of_set(dataset, item_set)}
-    by_prompt: dict[str, tuple[list[Item], list[Any]]] = {}
-    for sample in samples:
-        items, answers = by_prompt.setdefault(sample["prompt"], ([], []))
-        items.append(items_by_id[sample["item"]])
-        answers.append(sample["answer"])
-    return score_prompts(by_prompt, lexicon=dataset.lexicon if samples[0]["kind"] == CLOZE_OPEN else None)
-
-
-# What the task files name: the filters, and a function for each score. lm-eval resolves ``!function MODULE.NAME`` by
-# getattr, so it is enough that the scores are attributes of this module.
+# What the task files name: the filters
 filter_loglikelihood = bridge.mark_loglikelihoods
 filter_strict = partial(bridge.read_responses, _read, strict=True)
 filter_flexible = partial(bridge.read_responses, _read, strict=False)
-globals().update(bridge.metric_functions({name for names in SCORES.values() for name in names}, score_samples))

@@ -10,7 +10,6 @@ import functools
 import logging
 import os
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -77,7 +76,7 @@ def add_model(module: ModuleType) -> None:
 
 
 def add_provenance(module: ModuleType) -> None:
-    """Make the results of our tasks from `lm_eval.evaluator.simple_evaluate` name their data, and shorten samples."""
+    """Make the results of our tasks from `lm_eval.evaluator.simple_evaluate` name their data."""
     original = module.simple_evaluate
 
     @functools.wraps(original)
@@ -98,11 +97,22 @@ def add_provenance(module: ModuleType) -> None:
                 continue
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
             config["metadata"] = {**metadata, **provenance}
-            _refer_to_first((results.get("samples") or {}).get(name, ()))
         return results or None
 
     simple_evaluate.names_data = True  # type: ignore[attr-defined]  # lm-eval decorates the function too, so `__wrapped__` does not tell
     module.simple_evaluate = simple_evaluate  # type: ignore[attr-defined]
+
+
+def add_standard_errors(module: ModuleType) -> None:
+    """Make `lm_eval.evaluator_utils` take the standard error of a score that brings its own."""
+    original = module.stderr_for_metric
+
+    @functools.wraps(original)
+    def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
+        own = getattr(metric, "standard_error", None)
+        return own if own and bootstrap_iters > 0 else original(metric, bootstrap_iters)
+
+    module.stderr_for_metric = stderr_for_metric  # type: ignore[attr-defined]
 
 
 def add_late() -> None:
@@ -113,27 +123,12 @@ def add_late() -> None:
     models = sys.modules.get("lm_eval.models")
     if models is not None:
         add_model(models)
+    utilities = sys.modules.get("lm_eval.evaluator_utils")
+    if utilities is not None and not hasattr(utilities.stderr_for_metric, "__wrapped__"):
+        add_standard_errors(utilities)
     evaluator = sys.modules.get("lm_eval.evaluator")
     if evaluator is not None and not hasattr(evaluator.simple_evaluate, "names_data"):
         add_provenance(evaluator)
-
-
-def _refer_to_first(samples: Collection[dict[str, Any]]) -> None:
-    """Replace a value that another metric of the sample holds already by a reference, ``as accuracy``.
-
-    lm-eval needs the value for each metric and logs it as often, which would be a third of the file. Every name stays,
-    because its loggers, such as that of Weights & Biases, look each metric up.
-    """
-    for sample in samples:
-        holders: list[str] = []
-        for metric in sample["metrics"]:
-            if not isinstance(sample[metric], dict | list):
-                continue
-            equal = [holder for holder in holders if sample[holder] == sample[metric]]
-            if equal:
-                sample[metric] = f"as {equal[0]}"
-            else:
-                holders.append(metric)
 
 
 def _leave_out_absent(manager: Any, group: str) -> None:

@@ -1,4 +1,4 @@
-"""What the task files of the spans in ``lm_eval_tasks/`` name: documents, prompts, filters, samples and scores."""
+"""What the task files of the spans in ``lm_eval_tasks/`` name: documents, prompts, filters and metrics."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from datasets import Dataset as HarnessDataset
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
-from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document
+from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts, token_counts
 from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
-from turkic_idiom_tasks.tasks.spans import scoring
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS
-from turkic_idiom_tasks.tasks.spans.scoring import SUBWORD_METRICS, WORD_METRICS
 from turkic_idiom_tasks.tasks.spans.subwords import project_tags
 
 
@@ -63,8 +64,8 @@ def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:
     return {
         "tags": answer.tags,
         "format_error": int(answer.format_error),
-        "unmatched_spans": answer.unmatched_spans,
         "subwords": None if answer.format_error else _subwords(response, len(tokens)),
+        "strict": strict,
     }
 
 
@@ -85,26 +86,34 @@ def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
     return {"labels": labels, "words": owners} if are_tags and are_words else None
 
 
-def process_results(document: Document, results: Sequence[str]) -> dict[str, Any]:
-    """Return the values of one sample for every metric: concept, gold and predicted tags of words and sub-words."""
+def process_results(document: Document, results: Sequence[str]) -> dict[str, Part | None]:
+    """Return metric -> part of the sentence; the flexible reading has the span F1 only."""
     reading = bridge.checked_reading(document, results)
+    concept = document["concept"]
     gold = [LABELS[number] for number in document["ner_tags"]]
-    words = scoring.sample(document["concept"], gold, reading["tags"])
-    subwords = None
-    if reading["subwords"] is not None:
+    metrics = {"f1": _f1(concept, span_counts([gold], [reading["tags"]]))}
+    if not reading["strict"]:
+        return metrics
+    metrics |= {
+        "token_f1": _f1(concept, token_counts([gold], [reading["tags"]])),
+        "exact_match": bridge.part(concept, gold == reading["tags"]),
+        "unreadable": bridge.part(concept, reading["format_error"]),
+    }
+    if reading["subwords"] is not None:  # of a token classifier
         labels, owners = reading["subwords"]["labels"], reading["subwords"]["words"]
-        subwords = scoring.sample(document["concept"], project_tags(gold, owners), labels)
-    errors = {name: float(reading[name]) for name in ("format_error", "unmatched_spans")}
-    return dict.fromkeys(WORD_METRICS, words) | dict.fromkeys(SUBWORD_METRICS, subwords) | errors
+        metrics["subword_f1"] = _f1(concept, token_counts([project_tags(gold, owners)], [labels]))
+    return metrics
 
 
-# What the task files name: a loader for each language, texts of each prompt, filters, and a function for each score.
+def _f1(concept: str, counts: npt.NDArray[np.int64]) -> Part | None:
+    """Return the F1 of one sentence, by which it has its part in the F1 of all; None if nothing is there or found."""
+    ((numerator, denominator),) = f1_sums(counts)
+    return bridge.part(concept, numerator / denominator, ratios=[(numerator, denominator)]) if denominator else None
+
+
+# What the task files name: a loader for each language, texts of each prompt, and filters
 globals().update({f"load_{code}": partial(load, code) for code in LANGUAGES})
 text_json, text_xml, text_native = (partial(_text, prompt=prompt) for prompt in ("json", "xml", "native"))
 target_json, target_xml = (partial(_target, prompt=prompt) for prompt in ("json", "xml"))
 filter_strict = partial(bridge.read_responses, _read, strict=True)
 filter_flexible = partial(bridge.read_responses, _read, strict=False)
-globals().update(
-    bridge.metric_functions(WORD_METRICS, scoring.score_samples)
-    | bridge.metric_functions(SUBWORD_METRICS, scoring.score_subwords)
-)

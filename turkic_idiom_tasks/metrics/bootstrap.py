@@ -194,6 +194,21 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
     )
 
 
+def standard_error(strata: Sequence[Stratum]) -> float:
+    """Return the standard error, clustered by concept, of a mean of ratios over the same items; NaN for one concept.
+
+    It is sqrt(sum of squared influences * C / (C - 1)), that of a mean where each of C concepts has one item.
+    """
+    influence = np.zeros(1)
+    for stratum in strata:
+        _, sums = sum_by_concept(stratum)
+        numerator, denominator = sums.sum(axis=0)
+        residuals = sums[:, 0] - numerator / denominator * sums[:, 1]
+        influence = influence + residuals / denominator / len(strata)
+    n_concepts = len(influence)
+    return math.sqrt(float((influence**2).sum()) * n_concepts / (n_concepts - 1)) if n_concepts > 1 else math.nan
+
+
 def tail_probability(influence: Floats) -> float:
     """Return the share of draws that the interval leaves out at either end, from (C,) influences that are not all 0.
 

@@ -9,7 +9,7 @@ the shares of trap types if nothing readable was wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -69,7 +69,6 @@ def choice_scores(
 def pair_scores(
     right: Sequence[bool],
     *,
-    pairs: Sequence[Hashable],
     concepts: Sequence[str],
     is_figurative: Sequence[bool],
     seed: int = SEED,
@@ -79,21 +78,20 @@ def pair_scores(
     A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the
     accuracy on the sentences of one sense.
 
-    The sequences say of each sentence whether its answer is right, which pair it belongs to (a pair has one sentence of
-    each sense), what is resampled, and whether it uses the idiom figuratively.
+    The sequences say of each sentence whether its answer is right, which concept it belongs to (a pair are the two
+    sentences of a concept, one of each sense), and whether it uses the idiom figuratively.
     """
-    _check(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
-    answers_of: dict[Hashable, dict[bool, bool]] = {}
-    concept_of = dict(zip(pairs, concepts, strict=True))
+    _check(right, concepts=concepts, is_figurative=is_figurative)
+    answers_of: dict[str, dict[bool, bool]] = {}
     recalls: dict[bool, list[bool]] = {True: [], False: []}
-    for is_right, pair, sense in zip(right, pairs, is_figurative, strict=True):
-        senses = answers_of.setdefault(pair, {})
+    for is_right, concept, sense in zip(right, concepts, is_figurative, strict=True):
+        senses = answers_of.setdefault(concept, {})
         if sense in senses:
-            raise ValueError(f"the pair {pair!r} has two sentences of one sense; a pair has one of each")
+            raise ValueError(f"the pair {concept!r} has two sentences of one sense; a pair has one of each")
         senses[sense] = is_right
         recalls[sense].append(is_right)
-    complete = {pair: all(senses.values()) for pair, senses in answers_of.items() if len(senses) == 2}
-    interval = _interval(list(complete.values()), [concept_of[pair] for pair in complete], seed=seed)
+    complete = {concept: all(senses.values()) for concept, senses in answers_of.items() if len(senses) == 2}
+    interval = _interval(list(complete.values()), list(complete), seed=seed)
     return {
         "pair_accuracy": _mean(list(complete.values())),
         "pair_accuracy_ci_low": interval.low,

@@ -67,12 +67,18 @@ def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
 
 def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
     """Return micro-averaged scores of single tags other than O, of words or of sub-words."""
-    correct = n_predicted = n_gold = 0
-    for gold_tag, predicted_tag in _tag_pairs(gold, predicted):
-        correct += gold_tag == predicted_tag != OUTSIDE
-        n_predicted += predicted_tag != OUTSIDE
-        n_gold += gold_tag != OUTSIDE
-    return Scores.of_counts(correct, n_predicted, n_gold)
+    correct, n_predicted, n_gold = token_counts(gold, predicted).sum(axis=0)
+    return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
+
+
+def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.int64]:
+    """Return (sentences, 3) int64: tags other than O that are correct, predicted, and in gold."""
+    _check_lengths(gold, predicted)
+    counts = np.zeros((len(gold), 3), dtype=np.int64)
+    for row, (gold_tags, tags) in enumerate(zip(gold, predicted, strict=True)):
+        n_correct = sum(one == other != OUTSIDE for one, other in zip(gold_tags, tags, strict=True))
+        counts[row] = n_correct, len(tags) - tags.count(OUTSIDE), len(gold_tags) - gold_tags.count(OUTSIDE)
+    return counts
 
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
@@ -133,11 +139,13 @@ def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str,
 
 
 def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.float64]:
-    """Return the parts of each sentence in numerator and denominator of the span F1 (default mode).
+    """Return the parts of each sentence in numerator and denominator of the span F1 (default mode)."""
+    return f1_sums(span_counts(gold, predicted))
 
-    They are (sentences, 2) float64: twice the correct spans, and the predicted plus the gold spans.
-    """
-    correct, n_predicted, n_gold = span_counts(gold, predicted).T.astype(np.float64)
+
+def f1_sums(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Return (sentences, 2) float64: twice what is correct, and predicted plus gold, from `span_` or `token_counts`."""
+    correct, n_predicted, n_gold = counts.T.astype(np.float64)
     return np.stack([2 * correct, n_predicted + n_gold], axis=1)
 
 

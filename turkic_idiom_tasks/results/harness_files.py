@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from turkic_idiom_tasks.dataset import Dataset
@@ -29,8 +30,12 @@ from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, Subs
 from turkic_idiom_tasks.results.record import SUFFIX, Training, read_header, read_record, without_variants
 
 
-def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPredictions]:
-    """Return every prediction of the data in files and folders that can be submitted; none is an InputError."""
+def find_predictions(places: Sequence[Path], dataset: Dataset, *, is_partial: bool = False) -> list[ModelPredictions]:
+    """Return every prediction of the data in files and folders that can be submitted; none is an InputError.
+
+    For a report (`is_partial`) language models may have been asked a part of the items, and each prompt counts, not
+    only the first.
+    """
     files = _all_files(places)
     metas = mteb_files.model_metas(files)
     results: list[ModelPredictions] = []
@@ -40,9 +45,10 @@ def find_predictions(places: Sequence[Path], dataset: Dataset) -> list[ModelPred
         elif path.name in mteb_files.PREDICTION_FILES:
             results.append(mteb_files.read_predictions(path, metas, dataset))
         elif lm_eval_files.SAMPLES.fullmatch(path.name):
-            results.append(lm_eval_files.read_samples(path, dataset))
+            of_prompts = lm_eval_files.read_samples(path, dataset, is_partial=is_partial)
+            results.extend(islice(of_prompts, None if is_partial else 1))
         elif inspect_files.LOG.fullmatch(path.name):
-            from_log = inspect_files.read_log(path, dataset)
+            from_log = inspect_files.read_log(path, dataset, is_partial=is_partial)
             results += [from_log] if from_log else []
     if not results:
         raise InputError(

@@ -27,10 +27,10 @@ _PREFIX = "turkic_idiom_tasks/"  # of the names of our tasks
 _SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice") | {CLOZE_OPEN: "idiom_cloze", SPANS: "idiom_spans"}
 
 
-def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
+def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> ModelPredictions | None:
     """Return the answers of a log, one prediction for each set in it; None for a log of somebody else's task.
 
-    A log that is damaged, unfinished, incomplete or of other data is an InputError.
+    A log that is damaged, unfinished, of other data or, unless `is_partial`, of a part of the items is an InputError.
     """
     try:
         from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import
@@ -59,7 +59,9 @@ def read_log(path: Path, dataset: Dataset) -> ModelPredictions | None:
         )
     predictions: dict[SubsetKey, Prediction] = {}
     for key, answers in _answers(path, log, task).items():
-        predictions[key] = read_answers(path, key, answers, dataset, prompt=prompt, method=GENERATION)
+        predictions[key] = read_answers(
+            path, key, answers, dataset, prompt=prompt, method=GENERATION, is_partial=is_partial
+        )
     name = _model_name(log.eval.model, log.eval.model_args)
     return ModelPredictions(
         path=path,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 
 from turkic_idiom_tasks.dataset import Dataset
@@ -41,6 +41,13 @@ class TestItems:
     def concepts(self) -> tuple[str, ...]:
         """Return the concept of each item."""
         return tuple(item.concept for item in self.rows)
+
+    def part(self, positions: Sequence[int]) -> TestItems:
+        """Return the items at some positions, in order; itself for all of them."""
+        if len(positions) == len(self.rows):
+            return self
+        rows = tuple(self.rows[position] for position in positions)
+        return replace(self, rows=rows, row={item.id: position for position, item in enumerate(rows)})
 
     @property
     def chance(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from pydantic import Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS, LOGLIKELIHOOD
 from turkic_idiom_tasks.results.model_predictions import (
     LLM,
@@ -23,6 +25,7 @@ from turkic_idiom_tasks.results.model_predictions import (
 )
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import read_answers
+from turkic_idiom_tasks.tasks.items.answers import likeliest
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
 _TASK_NAMES = "|".join(["span", *sorted(ITEM_TASKS, key=len, reverse=True)])  # `cloze_open` before `cloze`
@@ -56,29 +59,29 @@ class _Results(HarnessFile):
 class _Document(HarnessFile):
     id: str = ""
     digest: str = ""
-
-
-class _Answer(HarnessFile):
-    item: str
-    prompt: str
-    answer: JsonValue  # no type of its own, because pydantic would make the position 1 of `true` and of `1.0`
+    prompt: str = ""
 
 
 class _Sample(HarnessFile):
-    """A line of samples; under the name of its first metric stands what all are computed from."""
+    """A line of samples."""
 
     filter: str
     doc: _Document = _Document()
-    span_f1: tuple[str, str, str] | None = None  # idiom, gold tags, predicted tags
-    accuracy: _Answer | None = None
-    exact: _Answer | None = None  # of the open cloze
+    filtered_resps: tuple[str | tuple[str, float], ...]  # a reading, or the mark and likelihood of each option
 
 
-def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
-    """Return the answers that a model gave in one task, by the strict reading of spans and the flexible one of items.
+class _Reading(HarnessFile):
+    """What our filter made of a written response."""
 
-    Where a run asks every prompt, the answers to the first one count. The results of the run must stand beside the
-    samples.
+    answer: JsonValue = None  # no type of its own, because pydantic would make the position 1 of `true` and of `1.0`
+    tags: list[str] | None = None  # of a sentence
+
+
+def read_samples(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Iterator[ModelPredictions]:
+    """Yield the answers that a model gave in one task, by the strict reading of spans and the flexible one of items.
+
+    Where a run asks several prompts, the answers to each are yielded, those to the first one first. The results of the
+    run must stand beside the samples. With `is_partial` a run may have asked a part of the items.
     """
     match = SAMPLES.fullmatch(path.name)
     assert match is not None
@@ -101,38 +104,48 @@ def read_samples(path: Path, dataset: Dataset) -> ModelPredictions:
     counted = STRICT if is_span else FLEXIBLE if is_written else LIKELIEST
     answers: dict[str, list[tuple[str, str, JsonValue]]] = {}  # prompt -> see `read_answers`
     for sample in read_harness_lines(_Sample, path):
-        answer = sample.accuracy or sample.exact
-        if sample.filter != counted:
-            continue
-        if is_span:
-            tags = None if sample.span_f1 is None else sample.span_f1[2]
-            answers.setdefault("", []).append((sample.doc.id, sample.doc.digest, tags))
-        elif answer is not None:  # an item without an answer is missed by `read_answers`
-            answers.setdefault(answer.prompt, []).append((answer.item, sample.doc.digest, answer.answer))
-    if is_span:
-        key = (SPANS, match["language"])
-        prediction = read_answers(path, key, answers.get("", []), dataset)
-    else:
+        if sample.filter == counted:
+            answer = (sample.doc.id, sample.doc.digest, _answer(path, sample))
+            answers.setdefault(sample.doc.prompt, []).append(answer)
+    key = (SPANS, match["language"])
+    if not is_span:
         key = (match["task"], "-".join(filter(None, match.group("language", "target"))))
-        prompt = next((prompt for prompt in VARIANTS if prompt in answers), None)
-        if prompt is None:
-            raise InputError(f"{path}: holds no answer to an item under a known prompt; run it again")
-        method = GENERATION if is_written else LOGLIKELIHOOD
-        prediction = read_answers(path, key, answers[prompt], dataset, prompt=prompt, method=method)
+    prompts = [prompt for prompt in ([""] if is_span else VARIANTS) if prompt in answers]
+    if not prompts:
+        raise InputError(f"{path}: holds no answer under a known prompt; run it again")
+    method = GENERATION if is_written else LOGLIKELIHOOD
     is_classifier = results.config.model == TOKEN_CLASSIFIER
     shots = results.n_shot[task]
     versions = {"lm-eval": results.lm_eval_version}
     if results.transformers_version:
         versions["transformers"] = results.transformers_version
-    return ModelPredictions(
-        path=path,
-        predictions={key: prediction},
-        name=results.model_name,
-        revision=results.config.model_sha or None,
-        n_parameters=results.config.model_num_parameters or None,
-        type=TOKEN_CLASSIFIER if is_classifier else LLM,
-        regime=None if is_classifier else regime_of_language_model(results.model_name, shots=shots),
-        few_shot=None if is_classifier else shots,
-        is_classifier=is_classifier,
-        versions=versions,
-    )
+    for prompt in prompts:
+        prediction = read_answers(
+            path, key, answers[prompt], dataset, prompt=prompt, method=method, is_partial=is_partial
+        )
+        yield ModelPredictions(
+            path=path,
+            predictions={key: prediction},
+            name=results.model_name,
+            revision=results.config.model_sha or None,
+            n_parameters=results.config.model_num_parameters or None,
+            type=TOKEN_CLASSIFIER if is_classifier else LLM,
+            regime=None if is_classifier else regime_of_language_model(results.model_name, shots=shots),
+            few_shot=None if is_classifier else shots,
+            is_classifier=is_classifier,
+            versions=versions,
+        )
+
+
+def _answer(path: Path, sample: _Sample) -> JsonValue:
+    """Return what `read_answers` takes: a position or a text, or tags as letters."""
+    try:
+        if sample.filter == LIKELIEST:
+            return likeliest([likelihood for _, likelihood in sample.filtered_resps])  # type: ignore[str-unpack, misc]
+        (response,) = sample.filtered_resps
+        reading = _Reading.model_validate_json(str(response))
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"{path}: the answer to {display(sample.doc.id)} is not as our filter writes it; run it again"
+        ) from error
+    return reading.answer if reading.tags is None else "".join(tag[:1] for tag in reading.tags)

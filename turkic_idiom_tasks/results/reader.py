@@ -131,12 +131,14 @@ def read_answers(
     *,
     prompt: str = "",
     method: str = "",
+    is_partial: bool = False,
 ) -> Prediction:
     """Return the answers in the log of a harness as the predictions of one subset.
 
     They are the id of each sentence or item of the log, the digest that our task stated beside it, and the answer: tags
     as letters, or see `item_answers.Answer`. Prompt and method, one of `METHODS`, are those of items. An answer that is
-    missing, repeated, of another edition of its item, or does not fit is an InputError that names the log.
+    repeated, of another edition of its item, or does not fit is an InputError that names the log, and so is one that is
+    missing, unless the log may be of a part of the items (`is_partial`).
     """
     task, subset = key
     section = _open_section(dataset, task, subset, prompt=prompt, method=method)
@@ -157,7 +159,7 @@ def read_answers(
     except MalformedError as error:
         raise InputError(f"{path}: {error}; run it again") from error
     missing = section.missing()
-    if missing:
+    if missing and not is_partial:
         count = f"{len(missing)} of the {len(section.row)} {section.noun}s of {task}, {subset}"
         raise InputError(f"{path}: {count} have no answer, such as {display(missing[0])}; run it without --limit")
     return section.prediction()
@@ -252,12 +254,13 @@ class _Section:
         return [name for name, position in self.row.items() if position not in self._values]
 
     def prediction(self) -> Prediction:
-        """Return what was read, once nothing is missing."""
-        values = [self._values[position] for position in range(len(self.row))]
+        """Return what was read, once nothing is missing; of sentences and items of language models also a part."""
+        positions = sorted(self._values)
+        values = [self._values[position] for position in positions]
         if isinstance(self.data, TestSentences):
-            return Tags(self.data, tuple(values))
+            return Tags(self.data.part(positions), tuple(values))
         if isinstance(self.data, TestItems):
-            return ItemAnswers(self.data, tuple(values), self._prompt, self._method)
+            return ItemAnswers(self.data.part(positions), tuple(values), self._prompt, self._method)
         if isinstance(self.data, SentencePairs):
             return Similarities(self._task, self.data, np.array(values, dtype=np.float64))
         n_listed = np.array([n for _, n, _ in values], dtype=np.int32)

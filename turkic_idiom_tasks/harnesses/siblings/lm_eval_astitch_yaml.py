@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import GENERATIVE
-from turkic_idiom_tasks.harnesses.lm_eval_yaml import VERSION, group_file, score_file, write_files
-from turkic_idiom_tasks.metrics.classification import LABEL_SCORES
+from turkic_idiom_tasks.harnesses.lm_eval_yaml import VERSION, group_file, write_files
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES
 from turkic_idiom_tasks.tasks.siblings.questions import KINDS
 
 FOLDER = TASK_FOLDER / "astitch"
-_MEANS = ("macro_f1", "accuracy")
+_MEANS = ("acc", "macro_f1")
 
 
 def files() -> dict[str, str]:
     """Return the name of every file and its text."""
-    texts = {"_scores": score_file("turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch", LABEL_SCORES)}
+    texts = {}
     for kind in KINDS:
         for ending, way in (("", "_loglikelihood"), (GENERATIVE, "_generation")):
             members = []
@@ -28,7 +27,6 @@ def files() -> dict[str, str]:
                 texts[f"{name}.yaml"] = (
                     f"include: [{way}, _common, _scores]\n"
                     f"task: {name}\n"
-                    f"task_alias: {language}\n"
                     f"metadata: {{version: {VERSION}, kind: {kind}, language: {language}}}\n"
                 )
             texts[f"astitch_{kind}{ending}.yaml"] = group_file(f"astitch_{kind}{ending}", members, means=_MEANS)

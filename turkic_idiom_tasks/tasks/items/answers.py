@@ -11,8 +11,10 @@ different letters of the same rank, or a letter beyond the last option, cannot b
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
@@ -113,6 +115,13 @@ def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str 
         if words and any(character.isalpha() for character in words):  # the first line that is not only signs
             return words if len(words.split()) <= MAX_WORDS else None
     return None
+
+
+def likeliest(loglikelihoods: Sequence[float]) -> int | None:
+    """Return the position of the most likely option, the first of equals; None if one is NaN or there is none."""
+    if not loglikelihoods or any(map(math.isnan, loglikelihoods)):
+        return None
+    return loglikelihoods.index(max(loglikelihoods))
 
 
 def _final_answer(text: object) -> str:

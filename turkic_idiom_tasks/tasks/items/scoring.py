@@ -1,11 +1,10 @@
-"""Scores of answers to items: one scorer for lm-eval, Inspect and the leaderboard."""
+"""Scores of answers to items: one scorer for Inspect, `turkic-idiom lm report` and the leaderboard."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.annotation.stems import normalise, stems
@@ -13,25 +12,11 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.metrics.choice import (
-    CHOICE_SCORES,
-    CLOZE_SCORES,
-    PAIR_SCORES,
-    choice_scores,
-    cloze_scores,
-    pair_scores,
-)
+from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold
 from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, blanked_form, can_be_blanked
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, KINDS, USAGE, Item
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
 
-_CHOICE = (*CHOICE_SCORES, "accuracy_spread")
-SCORES = {  # kind of a task -> names of its scores
-    **dict.fromkeys(KINDS, _CHOICE),
-    USAGE: (*(name for name in _CHOICE if not name.endswith("_share")), *PAIR_SCORES),  # it has no traps
-    CLOZE_OPEN: (*CLOZE_SCORES, "accepted_spread"),
-}
 SUMMED = ("n_items", "n_concepts")
 NO_MACRO = ("_ci_low", "_ci_high")  # the mean of interval ends is the end of no interval
 
@@ -50,7 +35,16 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
 
     An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
     """
-    return _choice_scores(items, answers, pairs=[item.concept for item in items])
+    traps = []
+    for item in items:
+        traps.append([option.trap for option in item.options])
+    concepts = [item.concept for item in items]
+    scores = choice_scores([item.gold for item in items], answers, concepts=concepts, traps=traps)
+    if items and all(item.kind == USAGE for item in items):
+        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
+        is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
+        scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
+    return scores
 
 
 def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
@@ -114,60 +108,6 @@ def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, 
         else:
             means[name] = sum(values) if name in SUMMED else sum(values) / len(values)
     return means
-
-
-def score_prompts(
-    answers_by_prompt: Mapping[str, tuple[Sequence[Item], Sequence[Any]]], *, lexicon: Lexicon | None = None
-) -> dict[str, float]:
-    """Return name -> score of the same items asked under one or several prompts.
-
-    With one prompt these are its scores. With several they are the means over the prompts; ``accuracy_spread`` (open
-    cloze: ``accepted_spread``) is the highest minus the lowest of them. Intervals are those of the means and resample
-    concepts, each with all its answers.
-    Answers are as `score_items` and `score_open_cloze` take them; the lexicon of the items is given for the open cloze.
-    """
-    scores_by_prompt: dict[str, dict[str, float]] = {}
-    all_items: list[Item] = []
-    all_answers: list[Any] = []
-    pairs: list[tuple[str, str]] = []  # prompt and concept of each item
-    for prompt, (items, answers) in answers_by_prompt.items():
-        scores_by_prompt[prompt] = (
-            score_items(items, answers) if lexicon is None else score_open_cloze(items, answers, lexicon)
-        )
-        all_items.extend(items)
-        all_answers.extend(answers)
-        pairs.extend((prompt, item.concept) for item in items)
-    main = "accuracy" if lexicon is None else "accepted"
-    if len(scores_by_prompt) == 1:
-        (scores,) = scores_by_prompt.values()
-        return scores | {f"{main}_spread": math.nan}
-    # Pooled for the intervals, which resample a concept with its answers under all prompts
-    if lexicon is None:
-        pooled = _choice_scores(all_items, all_answers, pairs=pairs)
-    else:
-        pooled = score_open_cloze(all_items, all_answers, lexicon)
-    mains = [scores[main] for scores in scores_by_prompt.values()]
-    sizes = {
-        "n_items": max(scores["n_items"] for scores in scores_by_prompt.values()),
-        "n_concepts": pooled["n_concepts"],
-    }
-    return pooled | macro(scores_by_prompt) | {f"{main}_spread": max(mains) - min(mains)} | sizes
-
-
-def _choice_scores(
-    items: Sequence[Item], answers: Sequence[int | None], *, pairs: Sequence[Hashable]
-) -> dict[str, float]:
-    """Return the scores of choices, those of `usage` with the scores of pairs."""
-    traps = []
-    for item in items:
-        traps.append([option.trap for option in item.options])
-    concepts = [item.concept for item in items]
-    scores = choice_scores([item.gold for item in items], answers, concepts=concepts, traps=traps)
-    if items and all(item.kind == USAGE for item in items):
-        right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
-        is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
-        scores |= pair_scores(right, pairs=pairs, concepts=concepts, is_figurative=is_figurative)
-    return scores
 
 
 def _has_stems(answer: str, form: str, language: str) -> bool:

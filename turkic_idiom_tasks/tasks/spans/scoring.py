@@ -3,14 +3,12 @@
 Both are scored by the definitions in `metrics.spans`, as are the tags of a record (`results.scored`), so that the same
 tags always have the same scores.
 
-A sample is ``[concept, gold, predicted]`` with the tags of one sentence as letters (``OOBIO``). lm-eval logs it, so
-every score can be computed again. Samples of a concept are resampled together. Sub-word scores take samples of
-sub-words instead of words; None is an answer without sub-words.
+A sample is ``[concept, gold, predicted]`` with the tags of one sentence as letters (``OOBIO``). Samples of a concept
+are resampled together. Sub-word scores take samples of sub-words instead of words.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,13 +23,6 @@ if TYPE_CHECKING:  # the module loads sentence-transformers, which lm-eval's tas
     from turkic_idiom_tasks.tasks.spans.classifier import Prediction
 
 Sample = Sequence[str]
-WORD_METRICS = (
-    "span_f1", "span_precision", "span_recall", "span_f1_ci_low", "span_f1_ci_high",
-    "span_f1_strict", "span_precision_strict", "span_recall_strict",
-    "token_f1", "token_precision", "token_recall", "token_accuracy",
-    "joint_f1", "sequence_accuracy", "f1_and_sequence_mean", "n_sentences", "n_idioms", "small_sample",
-)  # fmt: skip
-SUBWORD_METRICS = ("subword_f1", "subword_precision", "subword_recall", "subword_accuracy")
 
 
 def sample(concept: str, gold: Iterable[str], predicted: Iterable[str]) -> list[str]:
@@ -52,11 +43,11 @@ def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction
         word_samples.append(sample(concept, sentence.tags, prediction.tags))
         gold = project_tags(sentence.tags, prediction.owners)
         subword_samples.append(sample(concept, gold, prediction.subword_tags))
-    return score_samples(word_samples) | score_subwords(subword_samples)
+    return score_samples(word_samples) | subword_scores(*_labels(subword_samples))
 
 
 def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
-    """Return name -> score of the words of samples, the names of `WORD_METRICS`; NaN if undefined."""
+    """Return name -> score of the words of samples, NaN if undefined."""
     concepts = [concept for concept, _, _ in samples]
     gold, predicted = _labels(samples)
     interval = span_f1_interval(gold, predicted, concepts)
@@ -68,12 +59,6 @@ def score_samples(samples: Sequence[Sample]) -> dict[str, float]:
         "n_idioms": float(len(set(concepts))),
         "small_sample": float(len(samples) < SMALL_N),
     }
-
-
-def score_subwords(samples: Iterable[Sample | None]) -> dict[str, float]:
-    """Return name -> score of the sub-words of samples, the names of `SUBWORD_METRICS`; NaN if none has sub-words."""
-    present = [item for item in samples if item is not None]
-    return {**subword_scores(*_labels(present))} if present else dict.fromkeys(SUBWORD_METRICS, math.nan)
 
 
 def _labels(samples: Iterable[Sample]) -> tuple[list[list[str]], list[list[str]]]:
