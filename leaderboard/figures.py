@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from leaderboard.board import Board, ScoredSubmission
 from leaderboard.details import Values
 from leaderboard.ranking import Score
-from leaderboard.tables import TASK_LABELS, shown_parameters, shown_rate, variant
+from leaderboard.tables import TASK_LABELS, axis_of, shown_parameters, shown_rate, variant
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.report.charts import Chart, CurvePoint, Tile, curves, heat_map
@@ -45,7 +45,7 @@ def forest_by_task(board: Board) -> Values | None:
         groups.append((label, rows, name))
     description = "Chance-corrected score of each task with its 95% interval; 0 is a random ranking."
     title = "The best models by task"
-    return {"title": title, "description": description, "groups": groups} if groups else None
+    return _forest(title, description, groups)
 
 
 def forest_by_language(board: Board, task: str) -> Values | None:
@@ -56,7 +56,7 @@ def forest_by_language(board: Board, task: str) -> Values | None:
     measure = _MEASURES.get(task, "nDCG")
     description = f"{measure} of each language with its 95% interval. The tick is the floor."
     title = f"The best models on {TASK_LABELS[task]} by language"
-    return {"title": title, "description": description, "groups": groups} if groups else None
+    return _forest(title, description, groups)
 
 
 def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None:
@@ -67,7 +67,13 @@ def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None
         if rows:
             groups.append((f"{TASK_LABELS[task]}, {_MEASURES.get(task, 'nDCG')}", rows, ""))
     description = "Scores with their 95% intervals, not chance-corrected. The tick is the floor."
-    return {"title": "By language", "description": description, "groups": groups} if groups else None
+    return _forest("By language", description, groups)
+
+
+def _forest(title: str, description: str, groups: list[tuple[str, list[_ForestRow], str]]) -> Values | None:
+    """Return what a forest plot shows; None without a group."""
+    low = axis_of(shown for _, rows, _ in groups for _, shown, _ in rows)
+    return {"title": title, "description": description, "groups": groups, "low": low} if groups else None
 
 
 def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[_ForestRow]:

@@ -76,7 +76,7 @@ class Pages:
             "languages": self._data.languages,
             "unreliable_note": UNRELIABLE_NOTE,
             "titles": TASK_TITLES,
-            "sizes": (*(name for name, _, _ in tables.SIZE_CLASSES), tables.UNKNOWN_SIZE),
+            "sizes": tables.SIZES,
         }
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -286,14 +286,15 @@ def environment() -> Environment:
         "parameters": tables.shown_parameters,
         "rate": tables.shown_rate,
         "task_name": TASK_LABELS.__getitem__,
-        # what lies outside the axis from 0 to 1 stands at its end
-        "place": lambda value: f"{min(1.0, max(0.0, value)):.3f}".removeprefix("0"),
+        # what lies outside the axis stands at its end
+        "place": lambda value, low=0.0: f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0"),
         "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
         "reported": _reported,
         "sentence": lambda names: names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}",
         "variant": tables.variant,
     }
+    templates.tests["naming_the_benchmark"] = re.compile("turkic.?idiom", re.IGNORECASE).search
     return templates
 
 
