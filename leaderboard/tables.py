@@ -261,16 +261,16 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
     rows = []
     for name in names:
-        standing = standings.get(name)
+        place = standings.get(name)
         row = Row(
             submission=board.by_id[name],
-            standing=standing,
+            standing=place,
             lacks=tuple(column.lack for column in columns if column.lack and name not in column.scores),
             scores=tuple(column.scores.get(name, NO_SCORE) for column in columns),
             badges=badges(name, board),
             distinction=notes.get(name, ""),
             tie=ties.get(name, ""),
-            at_chance=standing is not None and not standing.interval.low > 0,
+            at_chance=place is not None and not place.interval.low > 0,
         )
         rows.append(row)
     return Table(columns, rows, standings)

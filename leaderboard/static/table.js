@@ -293,20 +293,18 @@
     bar.hidden = !pinned.length;
   }
 
-  if ("compare" in table.dataset) {
-    for (const { element, id, name } of rows) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "pin";
-      button.textContent = "Pin";
-      button.setAttribute("aria-label", `Pin ${name} to compare it`);
-      button.addEventListener("click", () =>
-        pin(pinned.includes(id) ? pinned.filter(other => other !== id) : [...pinned, id]),
-      );
-      element.cells[1].querySelector(".line").prepend(button);
-    }
-    empty.after(bar);
+  for (const { element, id, name } of rows) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "pin";
+    button.textContent = "Pin";
+    button.setAttribute("aria-label", `Pin ${name} to compare it`);
+    button.addEventListener("click", () =>
+      pin(pinned.includes(id) ? pinned.filter(other => other !== id) : [...pinned, id]),
+    );
+    element.cells[1].querySelector(".line").prepend(button);
   }
+  empty.after(bar);
 
   // Cards have no column heads, so the order is also a field of the form
   const order = document.createElement("select");
