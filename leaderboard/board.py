@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from leaderboard.data import BoardData
 from leaderboard.ranking import NO_SCORE, Score, Standings, rank
@@ -20,7 +22,7 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
-from turkic_idiom_tasks.results.predictions import SubsetKey, usual_order
+from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
 RETRIEVAL_TASKS = PAPER_TASKS
@@ -36,6 +38,8 @@ class ScoredSubmission:
     id: str  # name of its folder, unique on the leaderboard
     metadata: Metadata
     subsets: tuple[ScoredSubset, ...]  # in the order of the tasks and of the languages
+    # Of rankings: for each query the document that stands alone in the first place if it is wrong, otherwise None
+    wrong_firsts: Mapping[SubsetKey, Sequence[str | None]] = field(default_factory=dict)
 
     def of_task(self, task: str) -> tuple[ScoredSubset, ...]:
         """Return the submitted subsets of one task; empty if the task was not submitted."""
@@ -73,7 +77,19 @@ def score_submission(submission: Submission) -> ScoredSubmission:
     """Return a submission with its scores, computed in the same way as `turkic-idiom run` computes them."""
     keys = sorted(submission.predictions, key=usual_order)
     scores = tuple(score_subset(submission.predictions[key]) for key in keys)
-    return ScoredSubmission(submission.id, submission.metadata, scores)
+    wrong_firsts = {
+        key: _wrong_firsts(rankings)
+        for key, rankings in submission.predictions.items()
+        if isinstance(rankings, Rankings)
+    }
+    return ScoredSubmission(submission.id, submission.metadata, scores, wrong_firsts)
+
+
+def _wrong_firsts(rankings: Rankings) -> list[str | None]:
+    pool, is_first = rankings.pool, rankings.above == 0
+    places = np.where(is_first.sum(axis=1) == 1, is_first.argmax(axis=1), -1).tolist()
+    pairs = zip(places, pool.relevant, strict=True)
+    return [None if place < 0 or place in relevant else pool.documents[place] for place, relevant in pairs]
 
 
 def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:

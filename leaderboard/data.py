@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.tasks.items.item_types import Item
+from turkic_idiom_tasks.tasks.items.item_types import USAGE, Item
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
 
 
@@ -38,6 +38,7 @@ class SubsetItems:
     # Queries whose right answers spelling does not find. None where spelling does not matter: it does only where idioms
     # are looked for, as related languages have many idioms of the same words.
     spelling_free: frozenset[str] | None = None
+    documents: Mapping[str, str] = field(default_factory=dict)  # id -> text of what is ranked
     headline_floor: float | None = 0.0  # what the headline corrects for; None if too few queries are spelling-free
 
     @property
@@ -115,7 +116,9 @@ def item_board_data(dataset: Dataset) -> BoardData:
                     name=name,
                     language=items.language,
                     concepts=items.concepts,
-                    texts={item.id: item.text for item in items.rows},
+                    texts={
+                        item.id: f"{item.text} ({item.idiom})" if task == USAGE else item.text for item in items.rows
+                    },
                     answers={item.id: right_answer(item, task) for item in items.rows},
                     n_right={item.id: 1 for item in items.rows},
                     floor=items.chance,
@@ -156,6 +159,7 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         floor=floor,
         pool=len(data.documents),
         spelling_free=free,
+        documents=data.documents,
         headline_floor=headline_floor,
     )
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from leaderboard.board import Board, ScoredSubmission
-from leaderboard.data import BoardData, SubsetItems, right_answer
+from leaderboard.data import BoardData, SubsetItems
 from leaderboard.ranking import NO_SCORE, Score
 from leaderboard.tables import subset_title
 from turkic_idiom_tasks.dataset.similarity import NOWHERE, STS
 from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
@@ -230,44 +231,57 @@ def trap_profiles(board: Board) -> list[Values]:
     return profiles
 
 
-def missed_items(board: Board) -> list[Values]:
+def missed_items(board: Board, lexicon: Lexicon | None) -> list[Values]:
     """Return the items of each task that most language models answer wrongly, the same number of each task.
 
     `chosen` is the wrong answer that most models gave and `trap` its type; empty if none could be read.
     """
-    missed = []
+    missed: list[Values] = []
     for task in board.data.tasks:
-        items: dict[str, Item] = {}
-        n_models: Counter[str] = Counter()
-        wrong_answers: dict[str, list[Answer]] = {}
-        for submission in board.by_id.values():
-            for score in submission.of_task(task):
-                if score.answers is None:
-                    continue
-                rows = zip(score.answers.items.rows, score.answers.answers, score.sums[:, 0].tolist(), strict=True)
-                for item, answer, right in rows:
-                    items[item.id] = item
-                    n_models[item.id] += 1
-                    if not right:
-                        wrong_answers.setdefault(item.id, []).append(answer)
-        ordered = sorted(wrong_answers, key=lambda name: (-len(wrong_answers[name]) / n_models[name], name))
-        for name in ordered[:N_MISSED]:
-            item = items[name]
-            counts = Counter(answer for answer in wrong_answers[name] if answer is not None)
-            # Of equally frequent answers always the same one, whatever the order of the submissions.
-            wrong = min(counts, key=lambda answer: (-counts[answer], str(answer)), default=None)
-            chosen, trap = _chosen(item, wrong)
-            row: Values = {
-                "task": task,
-                "concept": item.concept,
-                "language": item.language,
-                "target": item.target,
-                "text": item.text if task != "usage" else f"{item.text} ({item.idiom})",
-                "right": right_answer(item, task),
-                "chosen": chosen,
-                "trap": trap,
-                "n_missed": len(wrong_answers[name]),
-                "n_models": n_models[name],
-            }
-            missed.append(row)
+        of_task: list[Values] = []
+        for subset in board.data.of_task(task):
+            for result in item_results(board, subset):
+                if result["n_missed"]:
+                    gloss = lexicon.concepts[result["concept"]].gloss if lexicon else ""
+                    source = get_language(subset.name.partition("-")[0]).code
+                    of_task.append(
+                        result | {"task": task, "gloss": gloss, "language": source, "target": subset.language}
+                    )
+        of_task.sort(key=lambda item: (-item["n_missed"] / item["n_models"], item["id"]))
+        missed += of_task[:N_MISSED]
     return missed
+
+
+def item_results(board: Board, subset: SubsetItems) -> list[Values]:
+    """Return for each item of a subset how many models miss it, and the wrong answer that most of them gave."""
+    scored = [(one, score) for one in board.by_id.values() if (score := one.find(subset.task, subset.name))]
+    n_solved = np.zeros(subset.n, dtype=np.int64)
+    counts: list[Counter[tuple[str, str]]] = [Counter() for _ in subset.texts]
+    for submission, score in scored:
+        n_solved += score.solved
+        for count, answer in zip(counts, wrong_answers(submission, score, subset), strict=True):
+            if answer is not None:
+                count[answer] += 1
+    results: list[Values] = []
+    rows = zip(subset.texts, subset.concepts, n_solved.tolist(), counts, strict=True)
+    for item, concept, n, count in rows:
+        # Of equally frequent answers always the same one, whatever the order of the submissions
+        chosen, trap = min(count, key=lambda answer: (-count[answer], answer), default=("", ""))
+        result: Values = {"id": item, "concept": concept, "text": subset.texts[item], "right": subset.answers[item]}
+        result |= {"chosen": chosen, "trap": trap, "n_chosen": count[chosen, trap]}
+        results.append(result | {"n_missed": len(scored) - n, "n_models": len(scored)})
+    return results
+
+
+def wrong_answers(
+    submission: ScoredSubmission, score: ScoredSubset, subset: SubsetItems
+) -> list[tuple[str, str] | None]:
+    """Return the wrong answer to each item, or wrong document in the first place, and the type of trap that it is.
+
+    None where the answer is right or not known.
+    """
+    if score.answers is not None:
+        rows = zip(score.answers.items.rows, score.answers.answers, score.solved.tolist(), strict=True)
+        return [None if is_right or answer is None else _chosen(item, answer) for item, answer, is_right in rows]
+    firsts = submission.wrong_firsts.get((score.task, score.subset)) or [None] * score.n
+    return [(subset.documents[name], "") if name else None for name in firsts]

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from leaderboard.board import Board, ScoredSubmission
 from leaderboard.details import Values
 from leaderboard.ranking import Score
-from leaderboard.tables import TASK_LABELS, shown_parameters, shown_rate, variant
+from leaderboard.tables import TASK_FORMS, TASK_LABELS, Tab, axis_of, shown_parameters, shown_rate, variant
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.report.charts import Chart, CurvePoint, Tile, curves, heat_map
 from turkic_idiom_tasks.report.published import paper, published_tables
 from turkic_idiom_tasks.results.predictions import SPANS
 
@@ -20,7 +19,6 @@ N_BEST = 8  # models in a forest plot
 N_POINTS = 24  # models in the scatter chart
 LABEL_HEIGHT = 0.05  # of the scatter chart's height; a label needs as much more than the one before it
 MIN_VALUES = 5  # different ones, below which there is no scatter chart
-N_CURVES = 9  # models with learning curves
 MAX_LABEL = 40  # characters
 
 _ForestRow = tuple[str, Score, float]  # label, score, and the floor of the score
@@ -29,23 +27,20 @@ _MEASURES = {SPANS: "span F1", STS: "Spearman's correlation"}  # of all other ta
 _PUBLISHED = ("retrieval_t1", "retrieval_t2", "retrieval_t3", "span_turkish", "span_zero_shot", "span_few_shot")
 
 
-def forest_by_task(board: Board) -> Values | None:
-    """Return the best models with their score on each task; None if no model is ranked.
+def forest_by_task(tab: Tab) -> Values | None:
+    """Return the best models of a tab with their score on each of its tasks; None if no model is ranked.
 
     A forest plot is a dot and an interval for each score, all on one axis. Its groups are title, rows, and the
-    submission that the title leads to or "". Models that have all tasks come before those that have the retrieval tasks
-    only.
+    submission that the title leads to or "".
     """
+    labels = _labels(tab.board, list(tab.standings)[:N_BEST])
     groups = []
-    for name, label in _labels(board, list(dict.fromkeys([*board.overall, *board.retrieval]))[:N_BEST]).items():
-        rows: list[_ForestRow] = []
-        for task in board.data.tasks:
-            if name in board.by_task[task]:
-                rows.append((TASK_LABELS[task], board.by_task[task][name], 0.0))
-        groups.append((label, rows, name))
+    for task in tab.tasks:
+        standings = tab.board.by_task[task]
+        rows: list[_ForestRow] = [(label, standings[name], 0.0) for name, label in labels.items() if name in standings]
+        groups.append((f"{TASK_LABELS[task]}: {TASK_FORMS[task]}", rows, ""))
     description = "Chance-corrected score of each task with its 95% interval; 0 is a random ranking."
-    title = "The best models by task"
-    return {"title": title, "description": description, "groups": groups} if groups else None
+    return _forest("The best models by task", description, groups if labels else [])
 
 
 def forest_by_language(board: Board, task: str) -> Values | None:
@@ -56,7 +51,7 @@ def forest_by_language(board: Board, task: str) -> Values | None:
     measure = _MEASURES.get(task, "nDCG")
     description = f"{measure} of each language with its 95% interval. The tick is the floor."
     title = f"The best models on {TASK_LABELS[task]} by language"
-    return {"title": title, "description": description, "groups": groups} if groups else None
+    return _forest(title, description, groups)
 
 
 def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None:
@@ -67,7 +62,13 @@ def forest_of_model(board: Board, submission: ScoredSubmission) -> Values | None
         if rows:
             groups.append((f"{TASK_LABELS[task]}, {_MEASURES.get(task, 'nDCG')}", rows, ""))
     description = "Scores with their 95% intervals, not chance-corrected. The tick is the floor."
-    return {"title": "By language", "description": description, "groups": groups} if groups else None
+    return _forest("By language", description, groups)
+
+
+def _forest(title: str, description: str, groups: list[tuple[str, list[_ForestRow], str]]) -> Values | None:
+    """Return what a forest plot shows; None without a group."""
+    low = axis_of(shown for _, rows, _ in groups for _, shown, _ in rows)
+    return {"title": title, "description": description, "groups": groups, "low": low} if groups else None
 
 
 def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[_ForestRow]:
@@ -100,6 +101,7 @@ def scatters(board: Board) -> list[Values]:
         "description": "Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state "
         "it. A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
         "unit": "",
+        "axis": "parameters",
     }
     by_speed = {
         "title": "Score against throughput",
@@ -107,6 +109,7 @@ def scatters(board: Board) -> list[Values]:
         f"were measured on the same device: {device}. Measurements on other devices stand on the pages of the models "
         "alone. A model has its name beside it if no faster one reaches its score; point at the others to read theirs.",
         "unit": " texts per second",
+        "axis": "texts per second",
     }
     charts = [
         by_size | _scatter(board, sizes, show=lambda size: shown_parameters(int(size))),
@@ -155,61 +158,8 @@ def _scatter(
     }
 
 
-def few_shot_charts(board: Board) -> dict[str, Chart]:
-    """Return name -> chart of span F1 by number of examples: curves by language, and the gain of the most over none.
-
-    Only models that were submitted with at least two numbers of examples are in them. A chart without anything to show
-    is left out.
-    """
-    by_name: dict[str, dict[int, ScoredSubmission]] = {}
-    for submission in board.by_id.values():
-        metadata = submission.metadata
-        if metadata.few_shot is not None and submission.of_task(SPANS):
-            by_name.setdefault(metadata.name, {}).setdefault(metadata.few_shot, submission)
-    several = [(name, family) for name, family in sorted(by_name.items()) if len(family) > 1]
-    families = {_shortened(name): family for name, family in several[:N_CURVES]}
-    f1s: dict[tuple[str, int, str], float] = {}  # name, number of examples and language -> span F1, where defined
-    for name, family in families.items():
-        for size, submission in family.items():
-            for score in submission.of_task(SPANS):
-                if not math.isnan(score.main):
-                    f1s[name, size, score.language] = score.main
-    sizes = sorted({size for family in families.values() for size in family})
-    points, gains = [], []
-    for code in board.data.languages:
-        for size in sizes:
-            for name in families:
-                if (name, size, code) in f1s:
-                    points.append(CurvePoint(LANGUAGES[code].name, name, f"{size}", f1s[name, size, code]))
-    for name, family in families.items():
-        for code in board.data.languages if 0 in family else ():
-            before, after = f1s.get((name, 0, code)), f1s.get((name, max(family), code))
-            gain = None if before is None or after is None else after - before
-            gains.append(Tile(name, LANGUAGES[code].name, gain))
-    charts = {}
-    if points:
-        charts["few-shot"] = curves(
-            points,
-            title="Few-shot learning curves",
-            description="Span F1 by the number of examples of the target language that the model saw.",
-            x_axis="examples of the target language",
-            y_axis="span F1",
-            panels_in_row=1,
-        )
-    if any(gain.value is not None for gain in gains):
-        charts["few-shot-delta"] = heat_map(
-            gains,
-            title="What examples of the language add",
-            description="Span F1 with the most examples of the target language minus span F1 with none.",
-        )
-    return charts
-
-
-def reported() -> tuple[Values, Chart]:
-    """Return the results that the paper reports, without the columns that name a pooling, and a chart of gains.
-
-    The chart shows what examples of the target language add: Table 4 minus Table 3.
-    """
+def reported() -> Values:
+    """Return the results that the paper reports, without the columns that name a pooling."""
     published, tables = published_tables(), []
     for name in _PUBLISHED:
         table = published[name]
@@ -222,21 +172,7 @@ def reported() -> tuple[Values, Chart]:
             "rows": [(model, [figures[at] for at in kept]) for model, figures in table.models.items()],
         }
         tables.append(shown)
-    zero_shot, few_shot = published["span_zero_shot"], published["span_few_shot"]
-    gains = []
-    for model in zero_shot.models:
-        before, after = zero_shot.of(model), few_shot.of(model)
-        for code in zero_shot.columns:
-            low, high = before[code], after[code]
-            gain = None if low is None or high is None else float(high) - float(low)
-            gains.append(Tile(model, LANGUAGES[code].name, gain))
-    gain_map = heat_map(
-        gains,
-        title="Reported: what examples of the language add",
-        description="F1 over tokens after the best adaptation (Table 4) minus without any (Table 3), as the paper "
-        "reports them.",
-    )
-    return {"source": paper(), "tables": tables}, gain_map
+    return {"source": paper(), "tables": tables}
 
 
 def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:

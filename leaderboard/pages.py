@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,14 +18,13 @@ from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
 from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
 from leaderboard.formats import ItemsFile, json_schemas, schema_path
-from leaderboard.tables import TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
+from leaderboard.tables import TASK_FORMS, TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
 from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE
-from turkic_idiom_tasks.report.charts import Chart
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
@@ -53,30 +53,39 @@ class Pages:
         self._boards = [board, models] if models else [board]
         self._data = board.data
         self._repository, self._built = repository, built
-        self._charts: dict[str, Chart] = {}
         self._tabs_by_language = {code: tables.tabs_of(part) for code, part in language_boards(board).items()}
+        self._models_by_language: dict[str, Board] = {}
+        if models:
+            self._models_by_language = {code: part for code, part in language_boards(models).items() if part.by_id}
         self._distinctions: dict[str, str] = {}
         for of_kind in self._boards:
             self._distinctions |= tables.distinctions(of_kind.by_id.values())
         self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
-        links = [("index.html", "Overview")]
-        links += [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]
-        links += [(_task_file(task), TASK_LABELS[task]) for task in self._data.tasks]
-        links += [(_LANGUAGE_MODELS, "Language models")] if models else []
-        links += [("compare.html", "Compare"), ("items.html", "Items"), ("submit.html", "Submit")]
-        links += [("data.html", "Data"), ("how-to-read.html", "How to read this")]
+        about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
+        of_tasks = [
+            (_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})") for task in self._data.tasks
+        ]
+        navigation = [  # (title, links); a group of one link is that link
+            ("", [("index.html", "Overview")]),
+            ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
+            ("Tasks", of_tasks),
+            ("", [(_LANGUAGE_MODELS, "Language models")] if models else []),
+            ("", [("compare.html", "Compare"), ("items.html", "Concepts"), ("submit.html", "Submit")]),
+            ("About", about),
+        ]
         self._environment = environment()
         self._environment.globals |= {
             "site_name": SITE_NAME,
             "repository": repository,
             "built": built,
             "version": version("turkic-idiom-tasks"),
-            "links": links,
+            "navigation": [(title, links) for title, links in navigation if links],
+            "has_models": models is not None,
             "data": self._data,
             "languages": self._data.languages,
             "unreliable_note": UNRELIABLE_NOTE,
             "titles": TASK_TITLES,
-            "sizes": (*(name for name, _, _ in tables.SIZE_CLASSES), tables.UNKNOWN_SIZE),
+            "sizes": tables.SIZES,
         }
 
     def files(self) -> Iterator[tuple[str, bytes]]:
@@ -105,24 +114,14 @@ class Pages:
         if self._models:
             records_of_models = exports.records_of(self._models)
             boards.append((self._models, records_of_models))
-            by_task = {task: tables.task_table(self._models, task) for task in self._models.data.tasks}
-            page = self._page(
-                _LANGUAGE_MODELS,
-                "Language models",
-                table=tables.item_table(self._models),
-                by_task={task: table for task, table in by_task.items() if table.rows},
-                profiles=trap_profiles(self._models),
-                missed=missed_items(self._models),
-                traps=TRAPS,
-            )
-            yield _LANGUAGE_MODELS, page
+            yield from self._language_model_pages(self._models)
             yield "language-models.csv", exports.to_csv(self._models.data, records_of_models).encode()
             yield "language-models.json", _json(exports.leaderboard_file(self._models, records_of_models))
         for name, submission in board.by_id.items():
             yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
         yield from self._other_pages()
         yield from scripts.comparison_files(board)
-        yield scripts.CONCEPTS_FILE, scripts.concepts_script(board)
+        yield from scripts.concept_files(self._boards)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
         yield "leaderboard.csv", exports.to_csv(data, records).encode()
@@ -132,8 +131,6 @@ class Pages:
         for schema_file, schema in json_schemas().items():
             yield schema_file, _json(schema)
         yield from exports.every_eval_ever_files(boards, self._repository, self._built)
-        for name, chart in self._charts.items():  # those of the pages above
-            yield f"figures/{name}.vl.json", _json(dict(chart.spec))
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
             yield f"static/{path.name}", path.read_bytes()
 
@@ -153,20 +150,54 @@ class Pages:
             links.append((tab.name, f"{name}-{tab.name}.html", tab.name.capitalize(), f"{len(tab.standings)} ranked"))
         if older:
             links.append((_OLDER, f"{name}-{_OLDER}.html", "Older editions", f"{len(older)} listed"))
+        n_tabs = len(links)
+        if name in self._models_by_language:
+            n_ranked = len(self._models_by_language[name].overall)
+            links.append(("language-models", _models_file(name), "Language models", f"{n_ranked} ranked"))
         # The default tab has an address of its own too: a link to it stays right when another tab becomes the default
         pages: list[tuple[str, Tab | None]] = [(f"{name}.html", tables.default_tab(tabs))]
-        if len(links) > 1:
+        if n_tabs > 1:
             pages += [(f"{name}-{tab.name}.html", tab) for tab in tabs]
         if older:
             pages.append((f"{name}-{_OLDER}.html", None))
         for file, of_page in pages:
             table = tables.tab_table(of_page, self._tabs_by_language) if of_page else None
-            values |= {"tab": of_page, "tabs": links, "table": table, "older": () if of_page else older}
+            forest = figures.forest_by_task(of_page) if of_page else None
+            values |= {
+                "tab": of_page,
+                "tabs": links,
+                "table": table,
+                "forest": forest,
+                "older": () if of_page else older,
+            }
             yield file, self._page(template, title, file=file, current=f"{name}.html", **values)
+
+    def _language_model_pages(self, models: Board) -> Iterator[tuple[str, bytes]]:
+        """Yield the page of all language models, and a page for each language with ranks of its own."""
+        parts = {"": models} | self._models_by_language
+        selector = []
+        for code, board in parts.items():
+            name = LANGUAGES[code].name if code else "All languages"
+            selector.append((code, _models_file(code), name, f"{len(board.overall)} ranked"))
+        for code, board in parts.items():
+            by_task = {} if code else {task: tables.task_table(board, task) for task in board.data.tasks}
+            page = self._page(
+                _LANGUAGE_MODELS,
+                f"Language models{' for ' + LANGUAGES[code].name if code else ''}",
+                file=_models_file(code),
+                current=_LANGUAGE_MODELS,
+                code=code,
+                selector=selector,
+                table=tables.item_table(board),
+                by_task={task: table for task, table in by_task.items() if table.rows},
+                profiles=trap_profiles(board),
+                missed=missed_items(board, self._data.lexicon),
+                traps=TRAPS,
+            )
+            yield _models_file(code), page
 
     def _overview_files(self) -> Iterator[tuple[str, bytes]]:
         board, data = self._board, self._data
-        published, published_gain = figures.reported()
         yield from self._tab_pages(
             "index.html",
             "Overview",
@@ -174,11 +205,7 @@ class Pages:
             tables.tabs_of(board),
             n_items=sum(subset.n for subset in data.subsets),
             n_submissions=len(board.by_id),
-            forest=figures.forest_by_task(board),
             scatters=figures.scatters(board),
-            charts=self._figures(figures.few_shot_charts(board)),
-            published=published,
-            published_charts=self._figures({"published-few-shot-delta": published_gain}),
             edition=edition_of(data.revision),
         )
 
@@ -224,7 +251,7 @@ class Pages:
     def _other_pages(self) -> Iterator[tuple[str, bytes]]:
         labels, items = scripts.choice_labels(self._board.by_id.values()), scripts.comparison_json(self._board)
         yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items)
-        browser = self._page("items.html", "Items", browser=markup(), concepts_file=scripts.CONCEPTS_FILE)
+        browser = self._page("items.html", "Concepts", browser=markup(), concepts_file=scripts.CONCEPTS_FILE)
         yield "items.html", browser
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
         page = self._page(
@@ -243,16 +270,8 @@ class Pages:
                 n_reviewed += len(self._data.lexicon.reviewed(language))
         page = self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
         yield "data.html", page
+        yield "paper.html", self._page("paper.html", "Reported in the paper", published=figures.reported())
         yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
-
-    def _figures(self, charts: Mapping[str, Chart]) -> list[Values]:
-        """Return charts as a page shows them, and keep their specifications, which become files of the site."""
-        self._charts |= charts
-        shown: list[Values] = []
-        for name, chart in charts.items():
-            figure = {"title": chart.title, "description": chart.description, "svg": chart.svg()}
-            shown.append(figure | {"spec_file": f"figures/{name}.vl.json"})
-        return shown
 
 
 def count_texts(data: BoardData) -> int:
@@ -283,17 +302,19 @@ def environment() -> Environment:
     )
     templates.filters |= {
         "score": tables.shown_score,
+        "percent": lambda share: "–" if math.isnan(share) else f"{share:.0%}",
         "parameters": tables.shown_parameters,
         "rate": tables.shown_rate,
         "task_name": TASK_LABELS.__getitem__,
-        # what lies outside the axis from 0 to 1 stands at its end
-        "place": lambda value: f"{min(1.0, max(0.0, value)):.3f}".removeprefix("0"),
+        # what lies outside the axis stands at its end
+        "place": lambda value, low=0.0: f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0"),
         "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
         "reported": _reported,
         "sentence": lambda names: names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}",
         "variant": tables.variant,
     }
+    templates.tests["naming_the_benchmark"] = re.compile("turkic.?idiom", re.IGNORECASE).search
     return templates
 
 
@@ -303,6 +324,10 @@ def _reported(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
+
+
+def _models_file(code: str) -> str:
+    return f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
 
 
 def _task_file(task: str) -> str:

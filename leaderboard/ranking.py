@@ -55,6 +55,8 @@ class Standing(Score):
     id: str  # of the submission
     rank: int  # 1 + the number of models in better groups; equal within a group
     group: int  # 1 for the best; no model of a group is significantly worse than the group's best
+    # 1 + the number of models that are significantly better, and the same with those that are not significantly worse
+    ranks: tuple[int, int] = (1, 1)
 
 
 class Standings(dict[str, Standing]):
@@ -92,7 +94,8 @@ def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
         if is_better[best, place]:
             best, group = place, group + 1
         resampled = complete[name]
-        standings[name] = Standing(resampled.score, resampled.interval(), name, best + 1, group)
+        ranks = (1 + int(is_better[:, place].sum()), len(names) - int(is_better[place].sum()))
+        standings[name] = Standing(resampled.score, resampled.interval(), name, best + 1, group, ranks)
     return Standings(standings, is_better)
 
 

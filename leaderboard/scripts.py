@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from leaderboard import submission as rules
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
 from leaderboard.data import BoardData, SubsetItems
+from leaderboard.details import item_results, wrong_answers
 from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, concept_of
@@ -45,6 +46,7 @@ from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 DRAWS_FILE = "draws.js"
 SIGNS_FILE = "signs.js"
 CONCEPTS_FILE = "concepts.js"
+CHUNK = 8  # concepts of a file with texts
 
 # The draws are the largest file of the site: 10,000 counts for each concept, most of them 0, 1 or 2.
 # A pair of counts below 9 is one character of this list: the one at the position 9 * first count + second count.
@@ -172,40 +174,83 @@ def short_number(value: float) -> int | float:
     return int(value) if value == int(value) else value
 
 
-def concepts_script(board: Board) -> bytes:
-    """Return the script that hands the data of the item browser to its page."""
-    return f"turkicIdiomConcepts({json_for_script(concepts_data(board))});\n".encode()
+def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path within the site, content) of the scripts of the browser of concepts.
 
-
-def concepts_data(board: Board) -> dict[str, Any]:
-    """Return every concept with its texts, its test items, the right answers, and how many models solve each.
-
-    The concepts are those of the lexicon, if the data have one, and those of all test items.
+    The first holds what search and order need; texts of concepts, results by task and language, and what one model
+    misses are files of their own, which the page loads when somebody asks for them.
     """
-    lexicon = board.data.lexicon
+    lexicon = boards[0].data.lexicon
     rows = {row["id"]: row for row in (lexicon_rows(lexicon) if lexicon else ())}
-    subsets = {}
-    for subset in board.data.with_parts:
-        counts = np.zeros(subset.n, dtype=np.int64)  # models that solve each item
-        n_models = 0
-        for submission in board.by_id.values():
-            score = submission.find(subset.task, subset.name)
-            if score is not None:
-                counts += score.solved
-                n_models += 1
-        subsets[subset.key] = {
-            "task": TASK_LABELS[subset.task],
-            "title": subset_title(subset.name),
-            "from": get_language(subset.name.partition("-")[0]).code,
-            "to": subset.language,
-            "models": n_models,
-        }
-        # The item browser shows whole concepts, so an item of a concept that is not in the lexicon gets a bare row
-        for (item, text), n_solved in zip(subset.texts.items(), counts.tolist(), strict=True):
-            concept = concept_of(item)
-            row = rows.setdefault(concept, bare_row(concept))
-            row.setdefault("items", []).append([subset.key, text, subset.answers[item], n_solved])
-    return browser_data([rows[name] for name in sorted(rows)], subsets=subsets)
+    counts: dict[str, list[tuple[int, int]]] = {}  # concept -> for each of its items the subset and who solves it
+    subsets: dict[str, dict[str, Any]] = {}
+    models: dict[str, str] = {}
+    missed: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for board in boards:
+        labels = choice_labels(board.by_id.values())
+        models |= {name: labels[name] for name in board.by_id}
+        for subset in board.data.with_parts:
+            table = []
+            for result in item_results(board, subset):
+                concept, n = result["concept"], result["n_missed"]
+                row = rows.setdefault(concept, bare_row(concept))
+                n_solved = result["n_models"] - n
+                row.setdefault("items", []).append([subset.key, result["text"], result["right"], n_solved])
+                counts.setdefault(concept, []).append((len(subsets), n_solved))
+                is_alike = None if subset.spelling_free is None else int(result["id"] not in subset.spelling_free)
+                table.append([concept, is_alike, result["chosen"], result["n_chosen"]])
+            subsets[subset.key] = {
+                "key": subset.key,
+                "task": TASK_LABELS[subset.task],
+                "title": subset_title(subset.name),
+                "from": get_language(subset.name.partition("-")[0]).code,
+                "to": subset.language,
+                "models": sum(1 for one in board.by_id.values() if one.find(subset.task, subset.name)),
+            }
+            yield f"concepts/{subset.key.replace('/', '-')}.js", _call("Part", subset.key, table)
+        for name, submission in board.by_id.items():
+            missed.setdefault(name, {}).update(_missed(board, submission))
+    for name, of_model in missed.items():
+        yield f"concepts/of-{name}.js", _call("Part", f"of-{name}", of_model)
+    index = []
+    names = sorted(rows)
+    for start in range(0, len(names), CHUNK):
+        yield (
+            f"concepts/{start // CHUNK}.js",
+            _call("Part", str(start // CHUNK), [rows[name] for name in names[start : start + CHUNK]]),
+        )
+    for name in names:
+        row = rows[name]
+        texts = {code: [entry["idiom"], entry["meaning"]] for code, entry in row["entries"].items()}
+        index.append(
+            {key: row[key] for key in ("id", "gloss", "aliases") if key in row}
+            | {"texts": texts, "n": counts.get(name, [])}
+        )
+    data = browser_data(index, subsets=subsets)
+    yield CONCEPTS_FILE, _call("Concepts", data | {"chunk": CHUNK, "models": models})
+
+
+def _missed(board: Board, submission: ScoredSubmission) -> dict[str, list[tuple[str, str]]]:
+    """Return ``T2/tur`` -> (concept, wrong answer) of each item that a submission misses; "" if that is not kept."""
+    missed = {}
+    for score in submission.subsets:
+        subset = board.data.find(score.task, score.subset)
+        if subset is None or score.similarities is not None:
+            continue
+        answers = wrong_answers(submission, score, subset)
+        rows = zip(score.concepts, score.solved.tolist(), answers, strict=True)
+        # The first documents of hundreds of encoders would take more room than all other files of the site
+        missed[subset.key] = [
+            (concept, answer[0] if answer and score.answers else "")
+            for concept, is_solved, answer in rows
+            if not is_solved
+        ]
+    return missed
+
+
+def _call(name: str, *values: Any) -> bytes:
+    """Return a script that hands values to its page."""
+    return f"turkicIdiom{name}({','.join(map(json_for_script, values))});\n".encode()
 
 
 def check_rules(data: BoardData) -> dict[str, Any]:

@@ -52,13 +52,8 @@ TASK_LEADS = {
     STS: "How similar is a sentence with an idiom to its paraphrase, to a literal rewording, and to other sentences?",
     SPANS: "Given a sentence, mark the words of the idiom in it.",
 }
-SIZE_CLASSES = (
-    ("under 100M", 0, 100_000_000),
-    ("100M to 500M", 100_000_000, 500_000_000),
-    ("500M to 2B", 500_000_000, 2_000_000_000),
-    ("2B and more", 2_000_000_000, math.inf),
-)
-UNKNOWN_SIZE = "not known"
+SIZES = ("50M", "100M", "200M", "500M", "1B", "2B", "4B", "8B", "16B", "32B", "80B")  # to choose models of at most one
+AXIS_SLACK = -0.02  # a score above it would stand at 0 anyway
 REVISION_LENGTH = 8  # characters of a revision that are shown
 RETRIEVAL_TAB, SPANS_TAB, SIMILARITY_TAB, ALL_TAB = "retrieval", "spans", "similarity", "all"
 
@@ -81,6 +76,12 @@ class Column:
     small: bool = False  # whether some score of the column is that of fewer than `SMALL_N` items
     floor: float = 0.0  # score of a random system
     lack: str = ""  # what the row of a submission without a score says that it lacks
+    view: str = ""  # "tasks" or "languages" if the switch "Languages" decides whether it is seen
+
+    @property
+    def axis(self) -> float:
+        """Return where the axis of its scores begins."""
+        return axis_of(self.scores.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +95,7 @@ class Row:
     badges: tuple[str, ...]  # how they were checked
     distinction: str  # note that tells the submission from others that look the same, or ""
     tie: str  # place among the rows that share its rank: first, middle or last; "" if no other does
-    size: str  # size class of the model
+    at_chance: bool  # whether the interval of the ranked score reaches chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,6 +183,7 @@ def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = N
             n=n,
             small=n is not None and n < SMALL_N,
             lack=label if task in tab.tasks else "",
+            view="tasks" if is_mean and len(data.languages) > 1 else "",
         )
         columns.append(column)
     for code in data.languages if len(data.languages) > 1 else ():
@@ -202,6 +204,7 @@ def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = N
             form="all tasks" if is_mean else "",
             n=None if is_mean else of_code[0].n,
             small=min(subset.n for subset in of_code) < SMALL_N,
+            view="languages",
         )
         columns.append(column)
     return _table(tab.board, columns, tab.standings, _listed(tab))
@@ -258,15 +261,16 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
     rows = []
     for name in names:
+        place = standings.get(name)
         row = Row(
             submission=board.by_id[name],
-            standing=standings.get(name),
+            standing=place,
             lacks=tuple(column.lack for column in columns if column.lack and name not in column.scores),
             scores=tuple(column.scores.get(name, NO_SCORE) for column in columns),
             badges=badges(name, board),
             distinction=notes.get(name, ""),
             tie=ties.get(name, ""),
-            size=size_class(board.by_id[name].metadata.n_parameters),
+            at_chance=place is not None and not place.interval.low > 0,
         )
         rows.append(row)
     return Table(columns, rows, standings)
@@ -298,14 +302,6 @@ def variant(metadata: Metadata) -> str:
     if metadata.few_shot is not None:
         parts.append(f"{metadata.few_shot} examples")
     return ", ".join(parts)
-
-
-def size_class(n_parameters: int | None) -> str:
-    """Return the name of the size class of a number of parameters."""
-    for name, least, below in SIZE_CLASSES:
-        if n_parameters is not None and least <= n_parameters < below:
-            return name
-    return UNKNOWN_SIZE
 
 
 def subset_title(subset: str) -> str:
@@ -354,6 +350,11 @@ def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
     return notes_by_id
 
 
+def axis_of(scores: Iterable[Score]) -> float:
+    """Return where an axis that ends at 1 begins: at 0, or at -1 if a score is so far below 0 that it is seen."""
+    return -1.0 if any(score.score < AXIS_SLACK for score in scores) else 0.0
+
+
 def shown_score(value: float) -> str:
     """Return a score as ``.531``, ``−.012`` or ``1.000``; a dash for an undefined score."""
     if math.isnan(value):
@@ -363,9 +364,9 @@ def shown_score(value: float) -> str:
 
 
 def shown_parameters(number: int | None) -> str:
-    """Return ``278M`` or ``1.3B``; a dash if the number is not known."""
-    if number is None:
-        return "–"
+    """Return ``278M`` or ``1.3B``, ``none`` for 0; a dash if the number is not known."""
+    if not number:
+        return "–" if number is None else "none"
     for unit, divisor in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
         if number >= divisor:
             return f"{number / divisor:.3g}{unit}"

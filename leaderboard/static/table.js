@@ -33,12 +33,15 @@
       kinds: { type: model.querySelector(".type").textContent, ...element.dataset },
       fits: true,
       text: fold(model.textContent),
+      atChance: element.className === "chance",
       tie: ["first", "middle", "last"].find(name => rank.classList.contains(name)) || "",
       values: [...element.cells].map(valueOf),
     };
   });
+  const titles = headers.slice(2).map(header => header.firstChild.data.trim()); // before they become buttons
   const isText = headers.map((_, column) => rows.every(row => row.values[column] === null));
-  const fields = ["q", "type", "size", "regime"];
+  const fields = ["q", "type", "size", "regime", "languages"].filter(name => form.elements[name]);
+  const verdict = document.getElementById("verdict");
   const empty = document.getElementById("empty");
   const more = document.getElementById("more");
   const LIMIT = 40; // as in site.css; drawing rows takes most of the time of a filter
@@ -104,78 +107,132 @@
 
   // As `rank` of leaderboard/ranking.py: a model begins a new group if the best of the group is better than it
   function rankFitting() {
+    const fitting = [...ranked.keys()].filter(place => ranked[place].fits);
     const groups = [];
-    let best = null;
-    ranked.forEach((row, place) => {
-      if (!row.fits) return;
-      if (best === null || isBetter(best, place)) {
-        groups.push([]);
-        best = place;
-      }
-      groups[groups.length - 1].push(row);
+    const [nBetter, nWorse] = [new Map(), new Map()];
+    fitting.forEach((place, at) => {
+      if (!at || isBetter(groups.at(-1)[0], place)) groups.push([]);
+      groups.at(-1).push(place);
+      for (const lower of fitting.slice(at + 1))
+        if (isBetter(place, lower)) {
+          nBetter.set(lower, (nBetter.get(lower) || 0) + 1);
+          nWorse.set(place, (nWorse.get(place) || 0) + 1);
+        }
     });
     let rank = 1;
     for (const group of groups) {
-      group.forEach((row, place) => {
-        const tie = place === 0 ? "first" : place === group.length - 1 ? "last" : "middle";
-        showRank(row, rank, group.length > 1 ? tie : "");
+      group.forEach((place, at) => {
+        const tie = at === 0 ? "first" : at === group.length - 1 ? "last" : "middle";
+        const range = [1 + (nBetter.get(place) || 0), fitting.length - (nWorse.get(place) || 0)];
+        showRank(ranked[place], rank, group.length > 1 ? tie : "", range[0] < range[1] ? range.join(" to ") : "");
       });
       rank += group.length;
     }
+    sayVerdict(fitting);
   }
 
-  function showRank(row, rank, tie) {
-    if (row.values[0] === rank && row.tie === tie) return;
+  function showRank(row, rank, tie, range) {
     row.values[0] = rank;
-    row.tie = tie;
     const [cell] = row.element.cells;
+    const name = tie ? `rank tie ${tie}` : "rank";
+    if (cell.textContent === (range ? `${rank} ${range}` : `${rank}`) && cell.className === name) return;
     cell.dataset.v = rank;
-    cell.className = tie ? `rank tie ${tie}` : "rank";
-    cell.replaceChildren(String(rank));
-    if (tie) {
-      const mark = document.createElement("small");
-      mark.textContent = "tied";
-      cell.append(" ", mark);
-      cell.title = `tied, rank ${rank}`;
-    } else cell.removeAttribute("title");
+    cell.className = name;
+    cell.replaceChildren(`${rank}`);
+    if (!range) return;
+    const mark = document.createElement("small");
+    mark.textContent = range;
+    cell.append(" ", mark);
+  }
+
+  // Which model to take: the best, and the smallest that is not shown to be worse; never a baseline or one at chance
+  function sayVerdict(fitting) {
+    const tied = fitting.filter((place, at) => !at || !isBetter(fitting[0], place));
+    const good = tied.filter(place => !ranked[place].atChance && ranked[place].kinds.type !== "baseline");
+    const [best = fitting[0]] = good;
+    if (best === undefined) return verdict.replaceChildren();
+    const scoreOf = ({ element }) => {
+      const [value, interval] = element.cells[3].childNodes;
+      return ` ${value.data.trim()} (${interval.firstChild.data.replace("–", " to ")})`;
+    };
+    const nameOf = row => {
+      const link = document.createElement("a");
+      link.href = `models/${row.id}.html`;
+      link.textContent = row.name;
+      return link;
+    };
+    const row = ranked[best];
+    if (!good.length) {
+      const why = row.kinds.type === "baseline" ? "a baseline" : "at chance or below";
+      const none = `No submitted model understands ${verdict.dataset.about} yet; the best score is that of `;
+      return verdict.replaceChildren(none, nameOf(row), `,${scoreOf(row)}, ${why}.`);
+    }
+    const { q, type, size, regime } = Object.fromEntries(new FormData(form));
+    const conditions = [q && `that fit “${q}”`, type && `of type ${type}`, size && `with at most ${size} parameters`];
+    const which = [...conditions, regime && `in the regime ${regime}`].filter(Boolean).join(" ");
+    const n = fitting.filter(place => ranked[place].kinds.type !== "baseline").length;
+    const many = n === 1 ? "The only model" : `Best of ${n} models`;
+    verdict.replaceChildren(`${many}${which && ` ${which}`}: `, nameOf(row), `${scoreOf(row)}.`);
+    const sized = good.map(place => ranked[place]).filter(other => other.values[2]);
+    const [smallest] = sized.sort((one, other) => one.values[2] - other.values[2]);
+    if (n === 1 || !smallest || !row.values[2]) return;
+    if (smallest.values[2] >= row.values[2]) return verdict.append(" Every smaller model is shown to be worse, or is at chance.");
+    verdict.append(" Smallest that is not shown worse: ", nameOf(smallest), ` (${smallest.element.cells[2].textContent}).`);
   }
 
   // A column that no fitting model has a value in disappears; the cards of a phone show the column that sorts
   const columnStyle = document.head.appendChild(document.createElement("style"));
   function showColumns() {
     const fitting = rows.filter(row => row.fits);
-    const isEmpty = headers.map((_, column) => column > 1 && fitting.every(row => row.values[column] === null));
-    const hidden = fitting.length ? headers.flatMap((_, column) => (isEmpty[column] ? [column] : [])) : [];
     const sorted = columnOf(sorting.sort);
+    const view = form.elements.languages?.checked ? "languages" : "tasks";
+    const isEmpty = headers.map(
+      ({ dataset }, column) =>
+        (fitting.length && column > 1 && fitting.every(row => row.values[column] === null)) ||
+        (dataset.view && dataset.view !== view && column !== sorted),
+    );
+    const hidden = headers.flatMap((_, column) => (isEmpty[column] ? [column] : []));
     const firstFilled = isEmpty.findIndex((empty, column) => column > 2 && !empty);
     const onCard = Math.max(3, sorted > 1 ? sorted : firstFilled);
     const rules =
-      hidden.map(column => `.board :is(td,th):nth-child(${column + 1}){display:none}`).join("") +
-      `@media (max-width:46rem){.board.cards tbody tr > td:nth-child(${onCard + 1}){display:block}}`;
+      hidden.map(column => `.board.cards.cards.cards :is(td,th):nth-child(${column + 1}){display:none}`).join("") +
+      (sorted > 2 ? `.board tbody td:nth-child(${sorted + 1}){background-color:var(--band)}` : "") +
+      `@media (max-width:46rem){` +
+      titles.map((title, column) => `.board tbody td:nth-child(${column + 3})::before{content:"${title} "}`).join("") +
+      `.board.cards tbody tr > td:nth-child(${onCard + 1}){order:-1;grid-column:2/-1;display:block}` +
+      `.board td:nth-child(${onCard + 1}) small{display:inline}}`;
     if (columnStyle.textContent !== rules) columnStyle.textContent = rules; // a change styles the whole page anew
   }
   table.classList.add("cards");
 
   function filter() {
     const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
-    const chosen = ["type", "size", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
+    const chosen = ["type", "regime"].map(name => [name, form.elements[name].value]).filter(([, value]) => value);
+    const most = parseFloat(form.elements.size.value) * (form.elements.size.value.endsWith("B") ? 1e9 : 1e6);
     for (const row of rows)
       row.fits =
         words.every(word => row.text.includes(word)) &&
-        chosen.every(([name, value]) => row.kinds[name] === value);
+        chosen.every(([name, value]) => row.kinds[name] === value) &&
+        !(most && !(row.values[2] <= most && row.values[2] !== null)); // an unknown size fits no limit
     rankFitting();
     showRows();
     showColumns();
   }
 
+  // The other tabs open with the same filters
+  function carry(state) {
+    for (const link of document.querySelectorAll(".tabs a")) link.hash = state;
+  }
+
   // Back undoes a step; the letters of one search are one step
   function write({ typing = false } = {}) {
     const state = new URLSearchParams();
-    for (const name of fields) if (form.elements[name].value) state.set(name, form.elements[name].value);
+    for (const [name, value] of new FormData(form)) if (value && fields.includes(name)) state.set(name, value);
     if (sorting.sort !== start.sort || sorting.order !== start.order)
       for (const name of ["sort", "order"]) state.set(name, sorting[name]);
     if (pinned.length) state.set("pin", pinned.join(" "));
     const hash = `#${state}`;
+    carry(state);
     if (hash !== (location.hash || "#")) {
       if (typing && isTyping) history.replaceState(null, "", hash);
       else history.pushState(null, "", hash);
@@ -187,7 +244,8 @@
     const state = new URLSearchParams(location.hash.slice(1));
     for (const name of fields) {
       const field = form.elements[name];
-      field.value = state.get(name) || "";
+      if (field.type === "checkbox") field.checked = state.has(name);
+      else field.value = state.get(name) || "";
       if (field.selectedIndex < 0) field.value = "";
     }
     const order = state.get("order") === "descending" ? "descending" : "ascending";
@@ -198,6 +256,7 @@
     sort();
     filter();
     showPins();
+    carry(state);
   }
 
   // Two to four pinned models can be compared; a fifth replaces the earliest one
@@ -234,20 +293,18 @@
     bar.hidden = !pinned.length;
   }
 
-  if ("compare" in table.dataset) {
-    for (const { element, id, name } of rows) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "pin";
-      button.textContent = "Pin";
-      button.setAttribute("aria-label", `Pin ${name} to compare it`);
-      button.addEventListener("click", () =>
-        pin(pinned.includes(id) ? pinned.filter(other => other !== id) : [...pinned, id]),
-      );
-      element.cells[1].querySelector(".line").prepend(button);
-    }
-    empty.after(bar);
+  for (const { element, id, name } of rows) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "pin";
+    button.textContent = "Pin";
+    button.setAttribute("aria-label", `Pin ${name} to compare it`);
+    button.addEventListener("click", () =>
+      pin(pinned.includes(id) ? pinned.filter(other => other !== id) : [...pinned, id]),
+    );
+    element.cells[1].querySelector(".line").prepend(button);
   }
+  empty.after(bar);
 
   // Cards have no column heads, so the order is also a field of the form
   const order = document.createElement("select");
@@ -298,7 +355,7 @@
   read();
   // On a phone the filters are folded, unless the address has one; on a wide screen they cannot be
   const phone = window.matchMedia("(max-width: 46rem)");
-  const unfold = () => (filters.open = !phone.matches || fields.some(name => form.elements[name].value));
+  const unfold = () => (filters.open = !phone.matches || fields.some(name => new FormData(form).get(name)));
   phone.addEventListener("change", unfold);
   unfold();
   filters.hidden = false;

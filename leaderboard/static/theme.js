@@ -1,4 +1,4 @@
-// Dark mode: as the system has it, or as was chosen; stands in <head>, so that nothing flashes.
+// The menus of the navigation, and dark mode: as the system has it, or as was chosen; stands in <head>, so that nothing flashes.
 (() => {
   "use strict";
   const root = document.documentElement;
@@ -30,6 +30,19 @@
       show();
     });
     system.addEventListener("change", show);
+    // On a phone the navigation stands behind one button; a click beside a menu, or Escape, closes it
+    const menu = document.getElementById("menu");
+    menu.hidden = false;
+    menu.addEventListener("click", () => {
+      const isOpen = menu.getAttribute("aria-expanded") === "true";
+      menu.setAttribute("aria-expanded", String(!isOpen));
+    });
+    const close = event => {
+      for (const open of document.querySelectorAll("nav details[open]"))
+        if (event.key === "Escape" || (!event.key && !open.contains(event.target))) open.open = false;
+    };
+    document.addEventListener("click", close);
+    document.addEventListener("keydown", close);
     button.hidden = false;
     show();
   });

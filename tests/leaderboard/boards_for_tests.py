@@ -13,6 +13,7 @@ from leaderboard.submission import Metadata
 from turkic_idiom_tasks.languages import LANGUAGES, TARGETS
 from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
 from turkic_idiom_tasks.results.headlines import Headline
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
@@ -163,3 +164,24 @@ def make_submissions(data):
         submissions.append(make_scored(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), **about))
     turkish = make_scored("turkish", data, skill=0.3, seed=9, tasks=("T2",))
     return [*submissions, replace(turkish, subsets=turkish.subsets[:1])]
+
+
+def gold(item, is_open):
+    return item.idiom if is_open else item.gold
+
+
+def near(item, is_open):
+    """The near trap, or any wrong option where there is none; in the open cloze nothing that can be read."""
+    traps = [option.trap for option in item.options]
+    wrong = next(position for position in range(len(traps)) if position != item.gold)
+    return None if is_open else traps.index("near") if "near" in traps else wrong
+
+
+def answers_of(data, choose, tasks=ITEM_TASKS):
+    predictions = {}
+    for task in tasks:
+        for subset in item_subsets(data, task):
+            items = find_items(data, task, subset)
+            chosen = tuple(choose(item, task == "cloze_open") for item in items.rows)
+            predictions[task, subset] = ItemAnswers(items, chosen, "en1", "generation")
+    return predictions

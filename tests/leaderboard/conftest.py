@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from leaderboard.board import make_board, score_submission
+from leaderboard.data import board_data, item_board_data
 from leaderboard.site import write_site
 from leaderboard.submission import (
     METADATA_FILE,
@@ -23,7 +24,7 @@ from leaderboard.submission import (
 )
 from tests.browser_pages import watched_pages
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
-from tests.leaderboard.boards_for_tests import make_data, make_metadata, make_submissions
+from tests.leaderboard.boards_for_tests import answers_of, gold, make_data, make_metadata, make_submissions, near
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -276,4 +277,45 @@ def site(shared_site):
 def open_page(browser, site):
     """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
     with watched_pages(browser, f"{site}/") as open_one:
+        yield open_one
+
+
+@pytest.fixture(scope="session")
+def both_site(answers_dataset, answers_metadata, tmp_path_factory):
+    """A site of encoders and of language models: the boards and the folder.
+
+    org/even is right on each second query, and on the others sets document 0 first; org/first always does. org/gold is
+    right, org/uzbek is right where Uzbek is asked for and falls into near traps elsewhere, and org/near always does.
+    """
+    dataset, submissions = answers_dataset, []
+    for name in ("org/even", "org/first"):
+        predictions = {}
+        for task in TASKS:
+            for subset in dataset.subsets(task) if task in ("T1", "T2", "T3") else ():
+                pool = dataset.pool(task, subset)
+                similarities = np.tile(-np.arange(len(pool.documents), dtype=float), (len(pool.queries), 1))
+                for row in range(0, len(pool.queries) if name == "org/even" else 0, 2):
+                    similarities[row, list(pool.relevant[row])] = 1
+                predictions[task, subset] = Rankings.from_similarities(pool, similarities)
+        about = answers_metadata.model_copy(update={"name": name})
+        submissions.append(score_submission(Submission(name.replace("/", "-"), about, predictions)))
+    choices = {
+        "org/gold": gold,
+        "org/uzbek": lambda item, is_open: (gold if item.target == "uz" else near)(item, is_open),
+        "org/near": near,
+    }
+    models = []
+    for name, choose in choices.items():
+        about = answers_metadata.model_copy(update={"name": name, "type": "llm", "pooling": None, "n_parameters": None})
+        models.append(score_submission(Submission(name.replace("/", "-"), about, answers_of(dataset, choose))))
+    boards = make_board(submissions, board_data(dataset)), make_board(models, item_board_data(dataset))
+    folder = tmp_path_factory.mktemp("both")
+    write_site(boards[0], folder, models=boards[1], built=date(2026, 11, 30))
+    return SimpleNamespace(board=boards[0], models=boards[1], folder=folder)
+
+
+@pytest.fixture
+def open_both(browser, both_site):
+    """Opens a page of the site with language models, as `open_page` does."""
+    with watched_pages(browser, f"file://{both_site.folder}/") as open_one:
         yield open_one

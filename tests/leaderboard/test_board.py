@@ -65,6 +65,18 @@ def test_a_group_ends_at_the_first_model_worse_than_its_best(between, last, rank
     assert standings.pairs == pairs
 
 
+def test_the_data_allow_a_range_of_ranks():
+    """b is not shown to differ from a or c; c is worse than a: a may be 1 or 2, b anything, c 2 or 3."""
+    tenths = np.random.default_rng(0).permutation(np.repeat([0.0, 1.0], 50))
+    data = make_data(100, languages=("tr", "az"))
+    base = 0.5 + 0.1 * tenths
+    noise = np.random.default_rng(1).normal(0, 0.2, 100)
+    scores = {"a": base + 0.05, "b": base + noise - noise.mean() + 0.025, "c": base}
+    models = [scored_of(name, data, {("T2", "tur"): values, ("T2", "azj"): values}) for name, values in scores.items()]
+    standings = make_board(models, data).by_task["T2"]
+    assert {name: one.ranks for name, one in standings.items()} == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+
+
 def test_a_few_concepts_tell_nobody_apart():
     """Two gains on sixty concepts are less than two hits can make; four larger ones are more."""
     data = make_data(60, languages=("tr",))

@@ -11,12 +11,12 @@ from leaderboard.data import board_data
 from leaderboard.details import hardest, spelling_splits
 from leaderboard.exports import leaderboard_file, records_of, to_csv
 from leaderboard.figures import (
-    few_shot_charts,
     forest_by_language,
     forest_by_task,
     forest_of_model,
     scatters,
 )
+from leaderboard.tables import tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
 from turkic_idiom_tasks.results.headlines import spelling_free
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -118,40 +118,25 @@ def test_the_groups_are_those_of_the_command_run(submission_dataset):
     assert {subset.spelling_free for subset in data.of_task("T3")} == {None}
 
 
-def spec_values(chart):
-    return next(iter(chart.spec["datasets"].values())) if "datasets" in chart.spec else chart.spec["data"]["values"]
-
-
-def test_figures_of_few_shot_submissions():
-    data = make_data(40, languages=("tr", "az"))
-    submissions = [
-        make_scored(f"x-{n}", data, skill=skill, tasks=(SPANS,), name="org/llm", few_shot=n)
-        for n, skill in ((0, 0.2), (10, 0.5), (50, 0.9))
-    ]
-    board = board_of(*submissions, data=data)
-    charts = few_shot_charts(board)
-    points = spec_values(charts["few-shot"])
-    expected = [(panel, x) for panel in ("Turkish", "Azerbaijani") for x in ("0", "10", "50")]
-    assert [(one["panel"], one["x"]) for one in points] == expected
-    gain = submissions[2].of_task(SPANS)[0].main - submissions[0].of_task(SPANS)[0].main
-    assert spec_values(charts["few-shot-delta"])[0]["value"] == pytest.approx(gain)
-
-
 def test_figures_without_anything_to_show_are_left_out():
     data = make_data(30)
     board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
-    assert (forest_by_task(board), scatters(board), few_shot_charts(board)) == (None, [], {})
+    assert scatters(board) == []
+    assert [forest_by_task(tab) for tab in tabs_of(board)] == [None]  # nobody has all tasks
 
 
-def test_forests_show_models_without_spans_after_those_with_all_tasks():
+def test_the_forest_of_a_tab_has_its_models_by_task():
     data = make_data(30)
     strong = make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))
     board = board_of(make_scored("weak", data, skill=0.3), strong, data=data)
-    first, second = forest_by_task(board)["groups"]
-    _, rows, name = first
-    assert (name, [label for label, _, _ in rows]) == ("weak", ["T1", "T2", "T3", "Spans"])
-    assert (second[2], len(second[1])) == ("strong", 3)
-    assert rows[0][1].interval == board.by_task["T1"]["weak"].interval
+    retrieval, spans, _ = (forest_by_task(tab)["groups"] for tab in tabs_of(board))
+    assert [title for title, _, _ in retrieval] == [
+        "T1: idiom → idiom", "T2: idiom → meaning", "T3: idiom → foreign meaning",
+    ]  # fmt: skip
+    for (_, rows, _), task in zip(retrieval, ("T1", "T2", "T3"), strict=True):
+        assert [label for label, _, _ in rows] == ["strong", "weak"]
+        assert rows[1][1].interval == board.by_task[task]["weak"].interval
+    assert [label for label, _, _ in spans[0][1]] == ["weak"]
 
 
 def test_the_forest_of_a_model_has_every_language_with_its_floor():
@@ -210,5 +195,6 @@ def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
         make_scored("b", data, name="org/same", regime="tr-only"),
         make_scored("c", data, name="org/other"),
     ]
-    labels = {title for title, _, _ in forest_by_task(board_of(*submissions, data=data))["groups"]}
+    _, _, tab = tabs_of(board_of(*submissions, data=data))
+    labels = {label for label, _, _ in forest_by_task(tab)["groups"][0][1]}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}

@@ -1,14 +1,18 @@
 """The page of all items: right answers, who finds them, and its links, in a real browser."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
-from leaderboard.board import make_board
+from leaderboard.board import language_boards, make_board
 from leaderboard.data import board_data
-from leaderboard.scripts import concepts_data
+from leaderboard.details import item_results
+from leaderboard.scripts import concept_files
+from tests.browser_pages import axe_findings
 from tests.leaderboard.boards_for_tests import make_data, scored_of
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.scored import score_subset
@@ -43,36 +47,48 @@ def three_models():
 
 
 def test_models_that_solve_an_item_are_counted(three_models):
-    rows = {row["id"]: row for row in concepts_data(three_models)["concepts"]}
-    found = {name: {item[0]: item[3] for item in row["items"]} for name, row in rows.items()}
-    assert [found[name]["T1/tur-azj"] for name in sorted(found)] == [2, 1, 0]
-    assert [found[name]["spans/tr"] for name in sorted(found)] == [2, 1, 1]  # a span too many, and none, are not exact
-    subsets = concepts_data(three_models)["subsets"]
-    assert (subsets["T1/tur-azj"]["models"], subsets["spans/tr"]["models"], subsets["T2/tur"]["models"]) == (2, 2, 0)
+    solved = {}
+    for subset in three_models.data.subsets:
+        results = item_results(three_models, subset)
+        solved[subset.key] = [result["n_models"] - result["n_missed"] for result in results], results[0]["n_models"]
+    assert solved["T1/tur-azj"] == ([2, 1, 0], 2)
+    assert solved["spans/tr"] == ([2, 1, 1], 2)  # a span too many, and none, are not exact
+    assert solved["T2/tur"] == ([0, 0, 0], 0)
+
+
+def texts_of(boards):
+    """The concepts of all files with texts, as they stand in them."""
+    rows = []
+    for name, content in concept_files(boards):
+        if re.fullmatch(r"concepts/\d+\.js", name):
+            rows += json.loads(content.decode().partition(",")[2].rstrip(");\n"))
+    return rows
 
 
 def test_concepts_of_the_lexicon_have_their_texts_and_all_right_answers(submission_dataset):
-    rows = concepts_data(make_board([], board_data(submission_dataset)))["concepts"]
     lexicon = submission_dataset.lexicon
-    assert [row["id"] for row in rows] == sorted(lexicon.concepts)
-    row = next(row for row in rows if "uz" in row["entries"] and "items" in row)
+    rows = {row["id"]: row for row in texts_of([make_board([], board_data(submission_dataset))])}
+    assert set(rows) == set(lexicon.concepts)
+    row = next(row for row in rows.values() if "uz" in row["entries"] and "items" in row)
     entry = lexicon.of("uz")[row["id"]]
     assert row["entries"]["uz"]["meaning"] == entry.meaning
-    assert row["entries"]["uz"]["example"] == [("Ali ", False), (entry.idiom, True), (" dedi.", False)]
+    assert row["entries"]["uz"]["example"] == [["Ali ", False], [entry.idiom, True], [" dedi.", False]]
     answers = {item[0]: item[1:3] for item in row["items"]}
     assert answers["T3/tur-uzn"] == [lexicon.of("tr")[row["id"]].idiom, entry.meaning]
 
 
 def display(page):
     """The ids of the concepts that are shown, in their order."""
-    return page.locator(".concept h2 code").all_text_contents()
+    page.wait_for_selector("#concept-list[aria-busy=false]", state="attached")
+    return page.locator("button.open").evaluate_all("all => all.map(button => button.dataset.id)")
 
 
 def test_results_stand_beside_the_concepts_and_the_hardest_come_first(open_page, shared_site):
     page = open_page("items.html")
     assert len(display(page)) == 40
-    rows = {row["id"]: row for row in concepts_data(shared_site.board)["concepts"]}
+    rows = {row["id"]: row for row in texts_of([shared_site.board])}
     n_exact = {item[0]: item[3] for item in rows["c007"]["items"] if item[0].startswith("spans/")}
+    page.locator("button.open[data-id=c007]").click()
     concept = page.locator("#c-c007")
     assert "T1 0 of 16 ·" in concept.locator("summary").inner_text()  # four models, four languages; none is first
     assert concept.locator("summary").inner_text().endswith(f"Spans {sum(n_exact.values())} of 55")
@@ -95,7 +111,7 @@ def test_results_stand_beside_the_concepts_and_the_hardest_come_first(open_page,
 
 def test_a_hard_item_of_a_model_leads_to_its_concept(open_page):
     page = open_page("models/model-0.html")
-    page.locator("summary").first.click()
+    page.locator("main summary").first.click()
     link = page.locator(".texts a").first
     concept = re.search("c[0-9]{3}", link.inner_text())[0]
     link.click()
@@ -106,5 +122,89 @@ def test_a_hard_item_of_a_model_leads_to_its_concept(open_page):
     assert page.locator(".concept.linked details[open]").count() == 1
 
 
-def test_the_page_itself_is_small(shared_site):
-    assert (shared_site.folder / "items.html").stat().st_size < 10_000
+def cells(page):
+    """The texts of every row of the table."""
+    return page.locator("#concept-list tbody tr").evaluate_all(
+        "all => all.map(row => [...row.cells].map(one => one.textContent))"
+    )
+
+
+def test_task_and_language_match_together_and_wrong_answers_are_named(open_both, both_site):
+    page = open_both("items.html#task=T2&language=uz&order=hardest")
+    (subset,) = [one for one in both_site.board.data.of_task("T2") if one.language == "uz"]
+    page.locator("th", has_text="Most frequent wrong answer").wait_for()
+    assert sorted(display(page)) == sorted(subset.concepts)
+    first = next(iter(subset.documents.values()))
+    by_query = {result["concept"]: result for result in item_results(both_site.board, subset)}
+    for number, concept in enumerate(subset.concepts):  # each second is solved by org/even, and none by org/first
+        row = next(row for row, name in zip(cells(page), display(page), strict=True) if name == concept)
+        is_first = first in by_query[concept]["right"]  # document 0 is a right answer
+        n_solved = (number % 2 == 0) + is_first if not (number % 2 and is_first) else 2
+        assert row[2] == f"{n_solved} of 2"
+        assert row[3] == ("–" if n_solved == 2 else f"{first} ({2 - n_solved})")
+    shares = [row[2] for row in cells(page)]
+    assert shares == sorted(shares)
+    page.select_option("select[name=task]", "T1")
+    heads = page.locator("#concept-list thead th")
+    page.locator("#concept-list th", has_text="Spelt alike").wait_for()
+    (t1,) = [one for one in both_site.board.data.of_task("T1") if one.language == "uz"]
+    alike = dict(zip(t1.concepts, (query not in t1.spelling_free for query in t1.texts), strict=True))
+    assert {name: row[3] for name, row in zip(display(page), cells(page), strict=True)} == {
+        name: "yes" if is_alike else "no" for name, is_alike in alike.items()
+    }
+    assert heads.count() == 5
+
+
+def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(open_both, both_site):
+    page = open_both("language-models.html")
+    page.get_by_role("link", name="browse the mistakes").click()
+    page.select_option("select[name=language]", "tr")
+    page.select_option("select[name=model]", "org-near")
+    page.locator("th", has_text="Its answer").wait_for()
+    subset = both_site.models.data.find("meaning", "tr")
+    assert sorted(display(page)) == sorted(subset.concepts)
+    items = both_site.models.by_id["org-near"].find("meaning", "tr").answers
+    near_of = {
+        item.concept: item.options[answer].text for item, answer in zip(items.items.rows, items.answers, strict=True)
+    }
+    assert {name: row[-1] for name, row in zip(display(page), cells(page), strict=True)} == near_of
+    page.select_option("select[name=model]", "org-gold")
+    page.locator("#no-concept").wait_for()
+    assert display(page) == []
+    assert re.search("#language=tr&task=Meaning&model=org-gold&order=hardest$", page.url)
+    page.go_back()
+    page.locator("button.open").first.click()
+    page.locator(".card summary").first.click()
+    assert "Meaning, Turkish" in page.locator(".card").inner_text()
+    assert axe_findings(page) == []
+
+
+def test_each_language_has_ranks_of_its_own_for_language_models(open_both, both_site):
+    page = open_both("uz.html")
+    page.locator(".tabs a", has_text="Language models").click()
+    boards = language_boards(both_site.models)
+    assert page.locator("h1").text_content() == "Which language model for Uzbek?"
+    for code, ranks in (("uz", [1, 1, 3]), ("tr", [1, 2, 2])):
+        page.goto(page.url.rsplit("/", 1)[0] + f"/{code}-language-models.html")
+        assert [one.rank for one in boards[code].overall.values()] == ranks
+        assert page.locator(".board .rank").evaluate_all("all => all.map(one => Number(one.dataset.v))") == ranks
+        best = page.locator("#verdict a").first.text_content()
+        assert best in ({"org/gold", "org/uzbek"} if code == "uz" else {"org/gold"})
+    assert page.locator(".tabs a[aria-current]").text_content() == "Turkish 3 ranked"
+    bars = page.locator(".stack")  # of org/uzbek and org/near, which fall into near traps wherever there is one
+    assert bars.count() == 2
+    whole, near_part = bars.first.bounding_box(), bars.first.locator("span").first.bounding_box()
+    share = both_site.models.by_id["org-near"].find("meaning", "tr").scores["near_share"]
+    assert share > 0.5
+    assert near_part["width"] > 0.5 * whole["width"]
+    glosses = page.locator("table.texts tbody td:nth-child(2)").all_text_contents()
+    assert glosses
+    assert all(glosses)
+
+
+def test_the_page_is_small_before_a_card_is_opened(shared_site):
+    """With the bundled lexicon, whose texts make the most of it, at most 600 kB."""
+    site = [shared_site.folder / name for name in ("items.html", "static/site.css", "static/browser.js")]
+    content = dict(concept_files([make_board([], board_data(open_dataset()))]))
+    assert sum(path.stat().st_size for path in site) + len(content["concepts.js"]) < 600_000
+    assert max(len(text) for name, text in content.items() if name != "concepts.js") < 100_000

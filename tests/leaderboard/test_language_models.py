@@ -10,12 +10,13 @@ from leaderboard.board import make_board
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
 from leaderboard.submission import slug, submission_files
+from tests.leaderboard.boards_for_tests import answers_of, gold, near
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored, write_lm_eval
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
 
 
@@ -28,27 +29,6 @@ def data(answers_dataset):
 def metadata(answers_metadata):
     about = {"revision": None, "n_parameters": None, "type": "llm", "pooling": None, "few_shot": 0}
     return lambda name: answers_metadata.model_copy(update=about | {"name": name})
-
-
-def gold(item, is_open):
-    return item.idiom if is_open else item.gold
-
-
-def near(item, is_open):
-    """The near trap, or any wrong option where there is none; in the open cloze nothing that can be read."""
-    traps = [option.trap for option in item.options]
-    wrong = next(position for position in range(len(traps)) if position != item.gold)
-    return None if is_open else traps.index("near") if "near" in traps else wrong
-
-
-def answers_of(data, choose, tasks=ITEM_TASKS):
-    predictions = {}
-    for task in tasks:
-        for subset in item_subsets(data, task):
-            items = find_items(data, task, subset)
-            chosen = tuple(choose(item, task == "cloze_open") for item in items.rows)
-            predictions[task, subset] = ItemAnswers(items, chosen, "en1", "generation")
-    return predictions
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +153,7 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert of_near["unreadable"] == pytest.approx(n_open / n_all)
     assert sum(of_near["shares"].values()) == pytest.approx(1)
     assert of_near["shares"]["near"] > 0.8
-    missed = {item["task"]: item for item in missed_items(board)}
+    missed = {item["task"]: item for item in missed_items(board, data.lexicon)}
     assert set(missed) == set(ITEM_TASKS)
     assert (missed["meaning"]["n_missed"], missed["meaning"]["n_models"]) == (2, 3)
     assert (missed["usage"]["n_missed"], missed["usage"]["n_models"]) == (1, 2)

@@ -150,9 +150,8 @@ def test_an_empty_leaderboard_is_a_site_too_and_names_no_repository_and_date(pag
     for path in tmp_path.glob("*.html"):
         assert "github.com" not in path.read_text("utf-8")
         assert "built on" not in path.read_text("utf-8")
-    index = (tmp_path / "index.html").read_text("utf-8")
-    assert "No submissions yet" in index
-    assert "paper-reported" in index
+    assert "No submissions yet" in (tmp_path / "index.html").read_text("utf-8")
+    assert "paper-reported" in (tmp_path / "paper.html").read_text("utf-8")
 
 
 def test_the_texts_that_a_model_encodes_are_counted_once():

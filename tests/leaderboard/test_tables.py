@@ -13,7 +13,6 @@ from leaderboard.tables import (
     Tab,
     default_tab,
     distinctions,
-    size_class,
     tab_table,
     tabs_of,
     task_table,
@@ -211,11 +210,6 @@ def test_an_extra_task_has_a_column_and_does_not_count():
     alone = make_scored("alone", data, tasks=("T4",))
     assert listed(tabs_in("az", data, alone, old)[RETRIEVAL_TAB]) == ["old", "alone"]
     assert list(tabs_in("az", data, alone)[RETRIEVAL_TAB].standings) == ["alone"]
-
-
-def test_size_classes():
-    sizes = {None: "not known", 0: "under 100M", 10**8 - 1: "under 100M", 10**8: "100M to 500M", 10**14: "2B and more"}
-    assert {n: size_class(n) for n in sizes} == sizes
 
 
 def notes_of(*named):

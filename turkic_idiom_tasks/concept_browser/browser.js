@@ -1,5 +1,6 @@
 // Concepts side by side: search, filters, pages, and a link to each concept. What is chosen stands in the address after
-// #. The data stand in the page, or a second script hands them to turkicIdiomConcepts.
+// #. The data stand in the page, and every concept is a card; or a second script hands them to turkicIdiomConcepts, and
+// the concepts are rows of a table. Then cards, and results by task and model, are loaded when somebody asks for them.
 (() => {
   "use strict";
   const form = document.getElementById("concept-filters");
@@ -7,9 +8,14 @@
   const count = document.getElementById("concept-count");
   const empty = document.getElementById("no-concept");
   const pagers = [...document.querySelectorAll(".pager")];
-  const fields = ["q", "language", "task", "order"];
+  const fields = ["q", "language", "task", "model", "order"];
   const marks = /[\u0300-\u036f'`\u00b4\u2018\u2019\u201b\u02b9\u02bb\u02bc]/g;
+  const chosen = name => form.elements[name].value;
+  const textsOf = row => row.entries || row.texts;
+  const parts = new Map(); // name of a file in concepts/ -> what it holds
+  window.turkicIdiomPart = (name, value) => parts.set(name, value);
   let data = null;
+  let subsets = [];
   let concepts = []; // {row, text, hardness by task}
   let byId = new Map(); // id, or former id -> concept
   let page = 0;
@@ -21,25 +27,45 @@
   }
 
   function allTexts(row) {
-    const texts = [row.id, row.gloss];
-    for (const entry of Object.values(row.entries)) {
+    const texts = [row.id, row.gloss, ...Object.values(row.texts || {}).flat()];
+    for (const entry of Object.values(row.entries || {})) {
       texts.push(entry.idiom, ...(entry.variants || []));
       for (const field of Object.keys(data.labels))
         if (entry[field]) texts.push(field === "example" ? entry[field].map(([text]) => text).join("") : entry[field]);
     }
-    for (const [, query, answer] of row.items || []) texts.push(query, answer);
     return fold(texts.join("\n"));
   }
 
-  // Share of models, over the languages of a task or of all tasks, that solve a concept; null where nobody tried
-  function solvedShare(row, task) {
-    let [solved, tried] = [0, 0];
-    for (const [subset, , , n] of row.items || []) {
-      if (task && data.subsets[subset].task !== task) continue;
-      solved += n;
-      tried += data.subsets[subset].models;
-    }
-    return tried ? solved / tried : null;
+  // The items of a concept that fit the chosen task and language, both at once: [place of the subset, who solves it]
+  function itemsOf(row) {
+    const [task, language] = [chosen("task"), chosen("language")];
+    return (row.n || []).filter(([place]) => {
+      const { task: own, from, to } = subsets[place];
+      return (!task || own === task) && (!language || to === language || from === language);
+    });
+  }
+
+  // How many answers of models to these items are right, and how many there are
+  function solvedOf(row) {
+    const items = itemsOf(row);
+    const sum = count => items.reduce((total, item) => total + count(item), 0);
+    return [sum(([, n]) => n), sum(([place]) => subsets[place].models)];
+  }
+
+  // A model's wrong answers to these items, if it is chosen
+  function missedOf(row) {
+    const missed = parts.get(`of-${chosen("model")}`);
+    return itemsOf(row).flatMap(([place]) => ((missed && missed[subsets[place].key]) || []).filter(([id]) => id === row.id));
+  }
+
+  function load(name) {
+    return new Promise(resolve => {
+      const script = element("script");
+      script.src = `concepts/${name}.js`;
+      script.addEventListener("load", resolve);
+      script.addEventListener("error", resolve); // a file that is missing leaves its cells empty
+      document.head.append(script);
+    });
   }
 
   function element(name, { text, lang, className } = {}, ...children) {
@@ -71,7 +97,7 @@
     return column;
   }
 
-  const solvedWords = task => (task === "Spans" ? "marked exactly by" : "placed first by");
+  const solvedWords = task => (task === "Spans" ? "marked exactly by" : /^T\d/.test(task) ? "placed first by" : "solved by");
 
   // What is relevant for the queries of a concept, and how many models find it
   function showItems(row, isOpen) {
@@ -109,39 +135,115 @@
     link.setAttribute("aria-label", `Link to ${row.id}`);
     const id = element("code", { text: row.id });
     section.append(element("h2", {}, row.gloss ? `${row.gloss} ` : "", id, " ", link));
-    const chosen = form.elements.language.value;
+    const language = chosen("language");
     const codes = Object.keys(data.languages).filter(code => row.entries[code]);
-    codes.sort((one, other) => (other === chosen) - (one === chosen));
+    codes.sort((one, other) => (other === language) - (one === language));
     section.append(element("div", { className: "languages" }, ...codes.map(code => showEntry(code, row.entries[code]))));
     if (row.items) section.append(showItems(row, row.id === linked));
     return section;
   }
 
   function chosenConcepts() {
-    const words = fold(form.elements.q.value).split(/\s+/).filter(Boolean);
-    const [language, task] = ["language", "task"].map(name => form.elements[name].value);
-    const hasTask = row => (row.items || []).some(([subset]) => data.subsets[subset].task === task);
-    const chosen = concepts.filter(
+    const words = fold(chosen("q")).split(/\s+/).filter(Boolean);
+    const [language, task, model] = ["language", "task", "model"].map(chosen);
+    const fitting = concepts.filter(
       ({ row, text }) =>
-        words.every(word => text.includes(word)) && (!language || row.entries[language]) && (!task || hasTask(row)),
+        words.every(word => text.includes(word)) &&
+        (task ? itemsOf(row).length : !language || textsOf(row)[language]) &&
+        (!model || missedOf(row).length),
     );
-    if (form.elements.order.value !== "hardest") return chosen;
-    const shares = new Map(chosen.map(concept => [concept, solvedShare(concept.row, task) ?? 2])); // the untried last
-    return chosen.sort((one, other) => shares.get(one) - shares.get(other) || one.place - other.place);
+    if (chosen("order") !== "hardest") return fitting;
+    const shares = new Map();
+    for (const concept of fitting) {
+      const [solved, tried] = solvedOf(concept.row);
+      shares.set(concept, tried ? solved / tried : 2); // the untried last
+    }
+    return fitting.sort((one, other) => shares.get(one) - shares.get(other) || one.place - other.place);
   }
 
-  function show(linked) {
-    const chosen = chosenConcepts();
-    const nPages = Math.max(1, Math.ceil(chosen.length / data.per_page));
-    const place = linked ? chosen.findIndex(({ row }) => row.id === linked) : -1;
+  // What is missing is loaded, and then everything is drawn
+  async function show(linked) {
+    const needed = chosen("model") ? [`of-${chosen("model")}`] : [];
+    if (data.chunk && chosen("task"))
+      for (const { key, task, from, to } of subsets)
+        if (task === chosen("task") && (!chosen("language") || [from, to].includes(chosen("language")))) needed.push(key);
+    const missing = needed.filter(name => !parts.has(name));
+    list.setAttribute("aria-busy", String(missing.length > 0));
+    if (missing.length) await Promise.all(missing.map(name => load(name.replace("/", "-"))));
+    draw(linked);
+    list.setAttribute("aria-busy", "false");
+    if (linked && data.chunk) await open(linked);
+  }
+
+  function draw(linked) {
+    const fitting = chosenConcepts();
+    const nPages = Math.max(1, Math.ceil(fitting.length / data.per_page));
+    const place = linked ? fitting.findIndex(({ row }) => row.id === linked) : -1;
     page = place >= 0 ? Math.floor(place / data.per_page) : Math.min(page, nPages - 1);
     const start = page * data.per_page;
-    const shown = chosen.slice(start, start + data.per_page);
-    list.replaceChildren(...shown.map(concept => showConcept(concept, linked)));
+    const shown = fitting.slice(start, start + data.per_page);
+    list.replaceChildren(...(data.chunk ? [drawTable(shown)] : shown.map(concept => showConcept(concept, linked))));
     const range = nPages > 1 ? `${start + 1}–${start + shown.length} of ` : "";
-    count.textContent = `${range}${chosen.length} concept${chosen.length === 1 ? "" : "s"}`;
-    empty.hidden = chosen.length > 0;
+    count.textContent = `${range}${fitting.length} concept${fitting.length === 1 ? "" : "s"}`;
+    empty.hidden = fitting.length > 0;
     for (const pager of pagers) showPager(pager, nPages);
+  }
+
+  function drawTable(shown) {
+    const heads = ["Concept", "English", "Solved"];
+    if (chosen("task")) heads.push("Spelt alike", chosen("model") ? "Its answer" : "Most frequent wrong answer");
+    const head = element("tr", {}, ...heads.map(text => element("th", { text })));
+    for (const cell of head.cells) cell.scope = "col";
+    const body = element("tbody", {}, ...shown.map(({ row }) => drawRow(row)));
+    const table = element("table", { className: "texts stacked" }, element("thead", {}, head), body);
+    for (let column = heads.length - 1; column > 1; column--) // a column that is empty for every row says nothing
+      if (shown.length && [...body.rows].every(line => line.cells[column].textContent === "–"))
+        for (const line of table.rows) line.deleteCell(column);
+    for (const line of body.rows) for (const [column, cell] of [...line.cells].entries()) if (column) cell.dataset.label = head.cells[column].textContent;
+    const scroller = element("div", { className: "scroll" }, table);
+    scroller.tabIndex = 0;
+    scroller.setAttribute("role", "region");
+    scroller.setAttribute("aria-label", "Concepts");
+    return scroller;
+  }
+
+  function drawRow(row) {
+    const codes = Object.keys(data.languages).filter(code => row.texts[code]);
+    const code = codes.find(own => own === chosen("language")) || codes[0];
+    const button = element("button", { text: code ? row.texts[code][0] : row.id, lang: code, className: "open" });
+    button.type = "button";
+    button.dataset.id = row.id;
+    button.setAttribute("aria-expanded", "false");
+    button.addEventListener("click", () => open(row.id));
+    const name = element("th", {}, button);
+    name.scope = "row";
+    const [solved, tried] = solvedOf(row);
+    const cells = [element("td", { text: row.gloss || row.id }), element("td", { text: tried ? `${solved} of ${tried}` : "–" })];
+    if (chosen("task")) {
+      const results = itemsOf(row).flatMap(([place]) => (parts.get(subsets[place].key) || []).filter(([id]) => id === row.id));
+      const alike = results.map(([, isAlike]) => isAlike).filter(isAlike => isAlike !== null);
+      const wrong = chosen("model")
+        ? missedOf(row).map(([, answer]) => answer || "wrong")
+        : results.sort((one, other) => other[3] - one[3]).slice(0, 1).map(([, , text, n]) => (n ? `${text} (${n})` : ""));
+      cells.push(element("td", { text: alike.length ? (alike.some(Boolean) ? "yes" : "no") : "–" }));
+      cells.push(element("td", { text: wrong.join("; ") || "–", lang: subsets[itemsOf(row)[0][0]].to }));
+    }
+    return element("tr", {}, name, ...cells);
+  }
+
+  // Open the card of a concept below its row, or close it
+  async function open(id) {
+    const button = list.querySelector(`button[data-id="${CSS.escape(id)}"]`);
+    const line = button.closest("tr");
+    const isOpen = button.getAttribute("aria-expanded") === "true";
+    button.setAttribute("aria-expanded", String(!isOpen));
+    if (isOpen) return line.nextSibling.remove();
+    const name = String(Math.floor(byId.get(id).place / data.chunk));
+    if (!parts.has(name)) await load(name);
+    const row = (parts.get(name) || []).find(own => own.id === id);
+    const cell = element("td", {}, ...(row ? [showConcept({ row }, linkedConcept())] : []));
+    cell.colSpan = line.cells.length;
+    line.after(element("tr", { className: "card" }, cell));
   }
 
   function showPager(pager, nPages) {
@@ -172,7 +274,7 @@
   // Back undoes a step; the letters of one search are one step
   function write({ typing = false } = {}) {
     const state = new URLSearchParams();
-    for (const name of fields) if (form.elements[name].value) state.set(name, form.elements[name].value);
+    for (const name of fields) if (chosen(name)) state.set(name, chosen(name));
     if (page) state.set("page", page + 1);
     const hash = `#${state}`;
     if (hash !== (location.hash || "#")) {
@@ -194,7 +296,7 @@
     return concept ? concept.row.id : null;
   }
 
-  function read() {
+  async function read() {
     isTyping = false;
     const linked = linkedConcept();
     const state = new URLSearchParams(linked ? "" : location.hash.slice(1));
@@ -204,7 +306,7 @@
       if (field.selectedIndex < 0) field.value = "";
     }
     page = Math.max(0, Math.floor(Number(state.get("page")) || 1) - 1);
-    show(linked);
+    await show(linked);
     if (linked) {
       const section = document.getElementById(`c-${linked}`);
       section.focus({ preventScroll: true });
@@ -220,15 +322,17 @@
     }
   }
 
-  function start(loaded) {
+  async function start(loaded) {
     data = loaded;
+    subsets = Object.values(data.subsets);
     concepts = data.concepts.map((row, place) => ({ row, place, text: allTexts(row) }));
     for (const concept of concepts)
       for (const id of [...(concept.row.aliases || []), concept.row.id]) byId.set(id, concept);
-    const present = Object.entries(data.languages).filter(([code]) => concepts.some(({ row }) => row.entries[code]));
+    const present = Object.entries(data.languages).filter(([code]) => concepts.some(({ row }) => textsOf(row)[code]));
     addOptions("language", present);
-    const tasks = [...new Set(Object.values(data.subsets).map(({ task }) => task))];
+    const tasks = [...new Set(subsets.map(({ task }) => task))];
     addOptions("task", tasks.map(task => [task, `test items of ${task}`]));
+    addOptions("model", Object.entries(data.models || {}));
     for (const label of form.querySelectorAll("[data-results]")) label.hidden = !tasks.length;
     form.elements.language.parentElement.hidden = !present.length;
     form.addEventListener("input", event => {
@@ -247,7 +351,7 @@
     empty.querySelector("button").addEventListener("click", () => form.reset());
     window.addEventListener("hashchange", read);
     form.hidden = false;
-    read();
+    await read();
     document.documentElement.dataset.ready = "concepts";
   }
 

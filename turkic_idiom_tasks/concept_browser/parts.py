@@ -47,8 +47,8 @@ def script() -> str:
 def browser_data(rows: Sequence[dict[str, Any]], *, subsets: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return the data of the page, with the rows of `lexicon_rows` or `bare_row` in its order.
 
-    A row may have ``items``: a list of [name of a subset, query, right answer, number of models that place it first].
-    The subsets are name -> ``task``, its ``title``, the languages ``from`` and ``to``, and the number of ``models``.
+    A row may have ``items``: a list of [name of a subset, query, right answer, number of models that solve it]. The
+    subsets are name -> ``task``, its ``title``, the languages ``from`` and ``to``, and the number of ``models``.
     """
     return {
         "per_page": PER_PAGE,
