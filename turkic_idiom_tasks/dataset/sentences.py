@@ -86,17 +86,22 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
     """Return split -> the annotated examples of a language, by concept; a split may be empty.
 
-    Further examples serve training and validation alone.
+    Further and literal examples serve training and validation alone.
     """
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
         split = span_split(concept)
         if entry.example is not None and entry.spans is not None:
             sentences[split].append(tag_sentence(concept, language, entry.idiom, entry.example, entry.spans))
-        # A concept is tested by one sentence, so that every idiom counts the same.
-        for number, further in enumerate(entry.examples if split != TEST else (), start=2):
+        if split == TEST:  # a concept is tested by one sentence, so that every idiom counts the same
+            continue
+        for number, further in enumerate(entry.examples, start=2):
             name = f"{concept}/{number}"
             sentences[split].append(tag_sentence(name, language, entry.idiom, further.text, further.spans))
+        # Without sentences in which nothing is tagged, a tagger marks something in nearly every sentence.
+        if entry.literal_example is not None:
+            literal = tag_sentence(f"{concept}/literal", language, entry.idiom, entry.literal_example, ())
+            sentences[split].append(literal)
     return sentences
 
 
