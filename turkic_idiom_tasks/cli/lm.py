@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,17 +33,9 @@ lm_app = typer.Typer(
 app.add_typer(lm_app)
 
 
-class Kind(StrEnum):
-    """Kinds of items."""
-
-    meaning = "meaning"
-    equivalent = "equivalent"
-    usage = "usage"
-    cloze = "cloze"
-
-
 Kinds = Annotated[
-    list[Kind] | None, typer.Option("--kind", "-k", help="Kind of items; may be repeated.  [default: all]")
+    list[str] | None,
+    typer.Option("--kind", "-k", metavar="KIND", help="Such as meaning; may be repeated.  [default: all]"),
 ]
 Languages = Annotated[
     list[str] | None,
@@ -179,17 +170,17 @@ def _token_counter(name: str) -> Callable[[str], float]:
     return lambda text: len(encode(text)["input_ids"])
 
 
-def _build(
-    dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None
-) -> dict[str, Sequence[Item]]:
+def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
     from rich.console import Console
     from rich.progress import track
 
     from turkic_idiom_tasks.errors import InputError
     from turkic_idiom_tasks.languages import get_language
-    from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
+    from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set
 
+    for kind in kinds or ():
+        check_kind(kind)
     # Items are made for one set at a time, because those of all sets take half a minute.
     codes = [get_language(code).code for code in languages or ()]
     wanted = []

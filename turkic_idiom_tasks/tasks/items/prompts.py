@@ -16,11 +16,10 @@ import yaml
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LETTERS, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS, USAGE, Item
 
 CLOZE_OPEN = "cloze_open"  # a way of asking the items of the kind `cloze`: without options
 VARIANTS = EN1, EN2, EN3, NATIVE = ("en1", "en2", "en3", "native")
-_BY_SENTENCE = (USAGE, CLOZE)  # kinds whose text is a sentence and not an idiom
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +97,6 @@ def _task(item: Item, wording: Wording, *, kind: str = "") -> str:
 
 def _subject(item: Item, wording: Wording) -> list[str]:
     """Return the labelled lines that a question is about."""
-    label = wording.sentence if item.kind in _BY_SENTENCE else wording.idiom
+    label = wording.idiom if item.text == item.idiom else wording.sentence
     expression = [f"{wording.expression}: {item.idiom}"] if item.kind == USAGE else []
     return [*expression, f"{label}: {item.text}"]

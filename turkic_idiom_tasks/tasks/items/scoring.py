@@ -23,7 +23,8 @@ from turkic_idiom_tasks.metrics.choice import (
 )
 from turkic_idiom_tasks.orthography import clean, fold
 from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, blanked_form, can_be_blanked
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, KINDS, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.items import KINDS
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 _CHOICE = (*CHOICE_SCORES, "accuracy_spread")
