@@ -88,7 +88,7 @@ def stats(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
-    from turkic_idiom_tasks.tasks.items.cost import by_characters, costs
+    from turkic_idiom_tasks.tasks.items.prompts import by_characters, costs
 
     has_cost = shots is not None or tokenizer is not None
     count = _token_counter(tokenizer) if tokenizer is not None else by_characters

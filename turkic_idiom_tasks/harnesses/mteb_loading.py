@@ -32,13 +32,7 @@ from sentence_transformers import SentenceTransformer
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
-from turkic_idiom_tasks.encoders.checkpoints import (
-    backbone_of,
-    hub_commit,
-    load_checkpoint,
-    load_error,
-    quiet_loading,
-)
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of, hub_commit, load_checkpoint, load_error, quiet_loading
 from turkic_idiom_tasks.encoders.folders import check_model_folder, is_local, stated_model
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
