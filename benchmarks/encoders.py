@@ -253,6 +253,8 @@ def real_encoder(folder: Path | None = None) -> Path:
     with locked(folder.parent / f"{folder.name}.lock"):
         if not folder.is_dir():
             write_encoder(folder, find_weights())
+        elif not (folder / STATED_MODEL).is_file():  # an earlier version wrote the folder
+            (folder / STATED_MODEL).write_text(json.dumps({"name": NAME, "revision": REVISION}))
     return folder
 
 
