@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data
 from turkic_idiom_tasks.cli.output import plain_console
@@ -113,7 +114,7 @@ def stats(
         return
     cells = [[row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))] for row in rows]
     note = f"near, lexical, random: traps of each type{_small_note(rows)}"
-    _print_table(["items", "concepts", *TRAPS], cells, f"{note}\n")
+    print_rows(cells, sys.stdout, head=["set", "items", "concepts", *TRAPS], note=f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
     if has_cost:
         how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
@@ -138,7 +139,7 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
     note = f"Accuracy in percent{_small_note(rows)}"
     if not is_wide:
         note += f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
-    _print_table(["n", "chance", *names], cells, note)
+    print_rows(cells, sys.stdout, head=["set", "n", "chance", *names], note=note)
 
 
 def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
@@ -151,7 +152,8 @@ def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
         cells.append([task, *(f"{figure:,}" for figure in figures)])
     cells.append(["all", *(f"{total:,}" for total in totals)])
     sys.stdout.write("\n")
-    _print_table(columns, cells, f"Tokens of prompts, {how}; the tokens of written answers come on top")
+    note = f"Tokens of prompts, {how}; the tokens of written answers come on top"
+    print_rows(cells, sys.stdout, head=["set", *columns], note=note)
 
 
 def _token_counter(name: str) -> Callable[[str], float]:
@@ -206,19 +208,6 @@ def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[st
             "the closeness of their texts only, so a trap may be right too\n"
         )
     return sets
-
-
-def _print_table(columns: Sequence[str], cells: Sequence[Sequence[str]], note: str) -> None:
-    from rich.table import Table
-
-    table = Table("set", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=None)
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in cells:
-        table.add_row(*row)
-    console = plain_console(sys.stdout)
-    console.print(table)
-    console.print(f"\n{note}")
 
 
 def _size(row: dict[str, Any]) -> str:
