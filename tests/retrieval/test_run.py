@@ -281,6 +281,14 @@ def test_scores_of_the_models_before_a_failure_are_printed(turkic, small_lexicon
     assert run.stdout == turkic("run", "-m", BASELINE, *arguments).stdout
 
 
+def test_finished_tasks_of_the_model_that_fails_are_printed_too(turkic, pair_lexicon):
+    """BM25 ranks documents, and has no similarity of two sentences."""
+    run = turkic("run", "-m", "mteb/baseline-bm25s", "-t", "T4", "-t", "STS", "--data", pair_lexicon, "--format", "csv")
+    assert run.returncode == 2
+    assert "leave it out of TurkicIdiomSTS" in run.stderr
+    assert {row["task"] for row in csv.DictReader(io.StringIO(run.stdout))} == {"TurkicIdiomT4"}
+
+
 def test_a_model_whose_vectors_are_not_finite_is_one_line(turkic, tmp_path, small_lexicon, make_untrained):
     import torch
     from safetensors.torch import load_file, save_file

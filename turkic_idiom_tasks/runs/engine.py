@@ -34,10 +34,6 @@ Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the t
 Progress = Callable[[str, int, int, str], None]  # takes the task, how many of how many are done, and their unit
 
 
-def no_progress(task: str, n_done: int, n_all: int, unit: str) -> None:
-    """Report nothing."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class EncoderResult:
     """Prediction of a model under one pooling for one subset."""
@@ -58,7 +54,7 @@ def score_encoder(
     *,
     batch_size: int = BATCH_SIZE,
     first_layer: int = FIRST_LAYER,
-    progress: Progress = no_progress,
+    progress: Progress = lambda *step: None,
 ) -> Iterator[EncoderResult]:
     """Yield the prediction of a model for every subset under every pooling as soon as it is there.
 
@@ -141,7 +137,7 @@ def predict(
     keys: Sequence[SubsetKey],
     *,
     prompts: Prompts,
-    progress: Progress = no_progress,
+    progress: Progress = lambda *step: None,
 ) -> Iterator[tuple[SubsetKey, dict[str, Prediction]]]:
     """Yield (task, subset) and pooling -> prediction by cosine similarity, retrieval first.
 

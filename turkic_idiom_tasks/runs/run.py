@@ -116,11 +116,17 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
         for unit in units:
             check_writable(unit.folder.path)
         # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
-        for is_pooled in (True, False):
-            chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
-            if chosen:
-                _compute(loaded, chosen, datasets, keys, options, reporter=reporter, place=place, note=note)
+        failure: Exception | None = None
+        try:
+            for is_pooled in (True, False):
+                chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
+                if chosen:
+                    _compute(loaded, chosen, datasets, keys, options, reporter=reporter, place=place, note=note)
+        except Exception as error:  # raised below, after the units that are finished
+            failure = error
         for unit in units:
+            if unit.missing:
+                continue
             # also of units that were complete: an earlier run may have been killed before it wrote mteb's file
             for line in unit.folder.complete_view(unit.headers):
                 note(line)
@@ -133,6 +139,8 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
                 left_out=tuple(subset for subset in subsets_of(short) if subset not in present),
                 folder=unit.folder.path,
             )
+        if failure is not None:
+            raise failure
         del loaded  # otherwise it would be in memory while the next one is loaded
 
 
