@@ -29,8 +29,6 @@ from turkic_idiom_tasks.results.scored import score_all
 from turkic_idiom_tasks.runs.cells import pinned_commit
 
 Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts; what is missing has none
-
-
 Progress = Callable[[str, int, int, str], None]  # takes the task, how many of how many are done, and their unit
 
 
