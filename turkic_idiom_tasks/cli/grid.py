@@ -15,7 +15,7 @@ import typer
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
-from turkic_idiom_tasks.cli.output import print_tables
+from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -137,7 +137,7 @@ def tables(file: GridFile, out: GridFolder = None) -> None:
     from turkic_idiom_tasks.report.grid_tables import write_grid_tables
 
     written_tables, written = write_grid_tables(_open(file, out))
-    print_tables(written_tables)
+    print_experiment(written_tables)
     for path in written:
         sys.stdout.write(printable(f"{path}\n"))
 
