@@ -269,6 +269,10 @@ def test_what_does_not_apply_is_said_before_anything_is_computed(turkic, tmp_pat
     models = list(dict.fromkeys(row["model"] for row in rows_of(run)))
     assert [name.partition(" ")[0] for name in models] == [f"local/{untrained_bert.name}"] * 5 + [BASELINE]
     assert f"{BASELINE}: not a transformer encoder, so these have no effect: pooling, dtype, first_layer" in run.stderr
+    assert (
+        f"{untrained_bert}: a local folder, so --revision has no effect"
+        in turkic("run", "-m", untrained_bert, "-t", "T1", "--data", small_lexicon, "--revision", "abc").stderr
+    )
     assert "without --pooling first_last" in turkic(*arguments, "--set", "first_layer=0").stderr
 
 
