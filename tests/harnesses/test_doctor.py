@@ -172,3 +172,16 @@ def test_damaged_metadata_is_as_good_as_none(stand_ins, content):
     stand_ins.metadata("torch", "2.13.0")
     (stand_ins.folder / "torch-2.13.0.dist-info" / "METADATA").write_bytes(content)
     assert installed_version("torch") is None
+
+
+def test_a_clash_of_package_names_is_named(stand_ins):
+    """Another distribution has a package `leaderboard`, and a folder `hub_datasets` comes before ours."""
+    stand_ins.metadata("rankings", "2.0")
+    (stand_ins.folder / "rankings-2.0.dist-info" / "top_level.txt").write_text("leaderboard\n")
+    stand_ins.module("hub_datasets", "")
+    stand_ins.leave_out("torch", "transformers", "mteb", "lm_eval", "sentence_transformers")
+    lines = stand_ins.run("doctor").stdout.splitlines()
+    assert "package leaderboard: also a package of rankings" in lines
+    (of_folder,) = [line for line in lines if line.startswith("package hub_datasets: ")]
+    assert f"imported from {stand_ins.folder}" in of_folder
+    assert any(line.startswith("-> remove that leaderboard") for line in lines)

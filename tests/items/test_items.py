@@ -16,9 +16,9 @@ from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
-from turkic_idiom_tasks.tasks.items.balance import balanced
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
 from turkic_idiom_tasks.tasks.items.cloze import BLANK, inflection, surface_form
+from turkic_idiom_tasks.tasks.items.item_types import balanced
 from turkic_idiom_tasks.tasks.items.items import available, build_items
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations

@@ -8,9 +8,8 @@ from tests.items.test_answers import an_item
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
-from turkic_idiom_tasks.tasks.items.cost import Cost, costs
 from turkic_idiom_tasks.tasks.items.items import build_items
-from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
+from turkic_idiom_tasks.tasks.items.prompts import Cost, costs, open_prompt, prompt
 
 
 @pytest.fixture(scope="module")

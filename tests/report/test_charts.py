@@ -22,8 +22,8 @@ from turkic_idiom_tasks.report.charts import (
     line,
 )
 
-pytest.importorskip("altair")
-pytest.importorskip("vl_convert")
+for package in ("altair", "vl_convert"):
+    pytest.importorskip(package, reason="pip install -e '.[figures]'")
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("1")</script> & <b>'

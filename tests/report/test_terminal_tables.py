@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from rich.cells import cell_len
 
-from turkic_idiom_tasks.cli.output import print_tables
+from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.report.tables import Table
 
 MODELS = ["some-organisation/an-encoder-with-a-very-long-name-v2", "b/short"]
@@ -22,7 +22,7 @@ def test_a_wide_table_fits_and_is_complete(capsys, monkeypatch, width):
     frame["untuned kept"] = ["az 1/3, tk", "none"]
     note = "How to read it. " * 20
     long_table = Table("long", "Not shown", frame, is_long=True)
-    print_tables([Table("t", "A title", frame, note), long_table])
+    print_experiment([Table("t", "A title", frame, note), long_table])
     printed = capsys.readouterr().out
     assert "Not shown" not in printed
     assert max(cell_len(line) for line in printed.splitlines()) <= width

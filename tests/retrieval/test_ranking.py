@@ -3,9 +3,8 @@
 import pytest
 
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
-from turkic_idiom_tasks.encoders.text_vectors import TextVectors
 from turkic_idiom_tasks.harnesses.mteb_loading import resolve_model
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.scored import score_subset

@@ -269,6 +269,10 @@ def test_what_does_not_apply_is_said_before_anything_is_computed(turkic, tmp_pat
     models = list(dict.fromkeys(row["model"] for row in rows_of(run)))
     assert [name.partition(" ")[0] for name in models] == [f"local/{untrained_bert.name}"] * 5 + [BASELINE]
     assert f"{BASELINE}: not a transformer encoder, so these have no effect: pooling, dtype, first_layer" in run.stderr
+    assert (
+        f"{untrained_bert}: a local folder, so --revision has no effect"
+        in turkic("run", "-m", untrained_bert, "-t", "T1", "--data", small_lexicon, "--revision", "abc").stderr
+    )
     assert "without --pooling first_last" in turkic(*arguments, "--set", "first_layer=0").stderr
 
 
@@ -279,6 +283,14 @@ def test_scores_of_the_models_before_a_failure_are_printed(turkic, small_lexicon
     assert run.returncode == 2
     assert "no-such-org/no-such-model" in run.stderr
     assert run.stdout == turkic("run", "-m", BASELINE, *arguments).stdout
+
+
+def test_finished_tasks_of_the_model_that_fails_are_printed_too(turkic, pair_lexicon):
+    """BM25 ranks documents, and has no similarity of two sentences."""
+    run = turkic("run", "-m", "mteb/baseline-bm25s", "-t", "T4", "-t", "STS", "--data", pair_lexicon, "--format", "csv")
+    assert run.returncode == 2
+    assert "leave it out of TurkicIdiomSTS" in run.stderr
+    assert {row["task"] for row in csv.DictReader(io.StringIO(run.stdout))} == {"TurkicIdiomT4"}
 
 
 def test_a_model_whose_vectors_are_not_finite_is_one_line(turkic, tmp_path, small_lexicon, make_untrained):

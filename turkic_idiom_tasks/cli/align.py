@@ -149,7 +149,7 @@ def _encode(model: str, prefix: str, texts: Sequence[Mapping[str, str]]) -> npt.
         if prefix:
             raise usage_error(f"{model}: takes no --prefix")
         return char_ngrams.encode_glosses(texts)
-    from turkic_idiom_tasks.runs.gloss_vectors import encode_glosses  # which imports torch
+    from turkic_idiom_tasks.runs.engine import encode_glosses  # which imports torch
 
     with progress_bar("encode") as progress:
         return encode_glosses(model, texts, prefix=prefix, progress=progress)

@@ -110,13 +110,7 @@ def verify(
     """
     from hub_datasets.enrich import write_changed
     from hub_datasets.prompts import VERIFY, load_prompt
-    from hub_datasets.verify import (
-        apply_verdicts,
-        count_decisions,
-        entries_to_check,
-        verdict_of,
-        verification_question,
-    )
+    from hub_datasets.verify import apply_verdicts, count_decisions, entries_to_check, verdict_of, verification_question
     from turkic_idiom_tasks.io.output_files import check_outputs, write_output
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 

@@ -329,8 +329,8 @@ def _lexicon(directory: Path | None) -> Lexicon:
     return load_lexicon(directory or BUNDLED)
 
 
-def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = ()) -> None:
-    """Print a table that fits the terminal; numbers are aligned on the right, long texts folded."""
+def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = (), note: str = "") -> None:
+    """Print a table that fits the terminal, and a note; numbers are aligned on the right, long texts folded."""
     table = Table(box=None, show_header=bool(head), header_style=None, pad_edge=False, padding=(0, 2, 0, 0))
     rows = [list(row) for row in rows]
     if not rows:
@@ -340,4 +340,4 @@ def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence
         table.add_column(head[number] if head else "", justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    plain_console(file).print(table)
+    plain_console(file).print(table, *([f"\n{note}"] if note else []), sep="\n")

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode, assigned
-from turkic_idiom_tasks.cli.output import print_tables
+from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
@@ -138,7 +138,7 @@ def span(
             failures.setdefault(outcome.cell.model, outcome.error)
     if is_first_process():
         if grid.record_paths():
-            print_tables(write_span_tables(grid, part))
+            print_experiment(write_span_tables(grid, part))
             places = f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"
             sys.stdout.write(printable(places))
         for name, error in failures.items():

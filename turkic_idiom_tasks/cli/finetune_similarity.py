@@ -9,13 +9,7 @@ from typing import Annotated
 
 import typer
 
-from turkic_idiom_tasks.cli.finetune import (
-    Model,
-    NewFolder,
-    finetune_app,
-    tuned_folder,
-    with_settings,
-)
+from turkic_idiom_tasks.cli.finetune import Model, NewFolder, finetune_app, tuned_folder, with_settings
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
 from turkic_idiom_tasks.cli.output import UNDEFINED, cells_of, plain_console, similarity_cells, similarity_table
 from turkic_idiom_tasks.errors import usage_error

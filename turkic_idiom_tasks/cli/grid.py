@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
+from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
-from turkic_idiom_tasks.cli.output import plain_console, print_tables
+from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -137,7 +137,7 @@ def tables(file: GridFile, out: GridFolder = None) -> None:
     from turkic_idiom_tasks.report.grid_tables import write_grid_tables
 
     written_tables, written = write_grid_tables(_open(file, out))
-    print_tables(written_tables)
+    print_experiment(written_tables)
     for path in written:
         sys.stdout.write(printable(f"{path}\n"))
 
@@ -161,17 +161,14 @@ def _print_status(report: Report) -> None:
 
     matrix = report.matrix()
     regimes = dict.fromkeys(regime for counts_by_regime in matrix.values() for regime in counts_by_regime)
-    table = Table("model", title="/".join(STATES), title_justify="left", box=None, pad_edge=False)
-    table.columns[0].overflow = "fold"
-    for regime in regimes:
-        table.add_column(regime, justify="right", overflow="fold")
+    rows = []
     for model, counts_by_regime in matrix.items():
-        row = [printable(model)]
+        rows.append([printable(model)])
         for regime in regimes:
             counts = counts_by_regime.get(regime)
-            row.append("/".join(str(counts[state]) for state in STATES) if counts else "–")
-        table.add_row(*row)
-    plain_console(sys.stdout).print(table)
+            rows[-1].append("/".join(str(counts[state]) for state in STATES) if counts else "–")
+    sys.stdout.write(f"{'/'.join(STATES)}\n")
+    print_rows(rows, sys.stdout, head=["model", *regimes])
     for remark in report.remarks():
         sys.stdout.write(f"{printable(remark)}\n")
     sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))

@@ -7,12 +7,12 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data
 from turkic_idiom_tasks.cli.output import plain_console
@@ -42,17 +42,9 @@ lm_app = typer.Typer(
 app.add_typer(lm_app)
 
 
-class Kind(StrEnum):
-    """Kinds of items."""
-
-    meaning = "meaning"
-    equivalent = "equivalent"
-    usage = "usage"
-    cloze = "cloze"
-
-
 Kinds = Annotated[
-    list[Kind] | None, typer.Option("--kind", "-k", help="Kind of items; may be repeated.  [default: all]")
+    list[str] | None,
+    typer.Option("--kind", "-k", metavar="KIND", help="Such as meaning; may be repeated.  [default: all]"),
 ]
 Languages = Annotated[
     list[str] | None,
@@ -105,7 +97,7 @@ def stats(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
-    from turkic_idiom_tasks.tasks.items.cost import by_characters, costs
+    from turkic_idiom_tasks.tasks.items.prompts import by_characters, costs
 
     has_cost = shots is not None or tokenizer is not None
     count = _token_counter(tokenizer) if tokenizer is not None else by_characters
@@ -130,7 +122,7 @@ def stats(
         return
     cells = [[row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))] for row in rows]
     note = f"near, lexical, random: traps of each type{_small_note(rows)}"
-    _print_table(["items", "concepts", *TRAPS], cells, f"{note}\n")
+    print_rows(cells, sys.stdout, head=["set", "items", "concepts", *TRAPS], note=f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
     if has_cost:
         how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
@@ -221,7 +213,7 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
     note = f"Accuracy in percent{_small_note(rows)}"
     if not is_wide:
         note += f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
-    _print_table(["n", "chance", *names], cells, note)
+    print_rows(cells, sys.stdout, head=["set", "n", "chance", *names], note=note)
 
 
 def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
@@ -234,7 +226,8 @@ def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
         cells.append([task, *(f"{figure:,}" for figure in figures)])
     cells.append(["all", *(f"{total:,}" for total in totals)])
     sys.stdout.write("\n")
-    _print_table(columns, cells, f"Tokens of prompts, {how}; the tokens of written answers come on top")
+    note = f"Tokens of prompts, {how}; the tokens of written answers come on top"
+    print_rows(cells, sys.stdout, head=["set", *columns], note=note)
 
 
 def _token_counter(name: str) -> Callable[[str], float]:
@@ -253,17 +246,17 @@ def _token_counter(name: str) -> Callable[[str], float]:
     return lambda text: len(encode(text)["input_ids"])
 
 
-def _build(
-    dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None
-) -> dict[str, Sequence[Item]]:
+def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
     from rich.console import Console
     from rich.progress import track
 
     from turkic_idiom_tasks.errors import InputError
     from turkic_idiom_tasks.languages import get_language
-    from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
+    from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set
 
+    for kind in kinds or ():
+        check_kind(kind)
     # Items are made for one set at a time, because those of all sets take half a minute.
     codes = [get_language(code).code for code in languages or ()]
     wanted = []
@@ -289,19 +282,6 @@ def _build(
             "the closeness of their texts only, so a trap may be right too\n"
         )
     return sets
-
-
-def _print_table(columns: Sequence[str], cells: Sequence[Sequence[str]], note: str) -> None:
-    from rich.table import Table
-
-    table = Table("set", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=None)
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in cells:
-        table.add_row(*row)
-    console = plain_console(sys.stdout)
-    console.print(table)
-    console.print(f"\n{note}")
 
 
 def _size(row: dict[str, Any]) -> str:

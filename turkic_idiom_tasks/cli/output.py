@@ -70,7 +70,7 @@ def similarity_cells(scores: Mapping[str, float], low: float, high: float) -> li
     return [*others, score_text(scores["spearman"]), interval_text(low, high, between=" to ")]
 
 
-def print_tables(tables: Iterable[ResultTable]) -> None:
+def print_experiment(tables: Iterable[ResultTable]) -> None:
     """Print results as tables that fit the terminal: columns for which there is no room follow in further blocks."""
     console = plain_console(sys.stdout)
     for table in tables:

@@ -10,6 +10,7 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode, assigned
+from turkic_idiom_tasks.encoders.names import POOLINGS
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -33,9 +34,7 @@ def run_command(
     ] = None,
     poolings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--pooling", metavar="NAME", help="cls, mean, max, first_last, last_four, or all; may be repeated."
-        ),
+        typer.Option("--pooling", metavar="NAME", help=f"{', '.join(POOLINGS)}, or all; may be repeated."),
     ] = None,
     data: Data = "",
     output: Annotated[

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, lexicon_pairs
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, lexicon_pairs, revision_of_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -121,3 +121,16 @@ class Dataset:
             self._made[key] = make()
         made: T = self._made[key]
         return made
+
+
+class PairDataset(Dataset):
+    """Sentence pairs of one similarity task, and nothing else; its revision is a hash of the pairs."""
+
+    def __init__(self, task: str, path: str, pairs_by_subset: Mapping[str, SentencePairs]) -> None:
+        """Make a dataset of subset -> pairs; `task` is the short name."""
+        super().__init__(path, revision_of_pairs(pairs_by_subset))
+        self._task = task
+        self._by_subset = dict(pairs_by_subset)
+
+    def _find_pairs(self, task: str, subset: str) -> SentencePairs | None:
+        return self._by_subset.get(subset) if task == self._task else None

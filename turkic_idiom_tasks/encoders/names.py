@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -28,28 +30,10 @@ TRUST_OPTION = "--trust-remote-code"
 TRUST_VARIABLE = "TURKIC_IDIOM_TRUST_REMOTE_CODE"  # the same for the stock mteb command, which has no such option
 
 NO_REVISION = "no_revision_available"  # mteb's name for a model without a pinned commit
-_E5_PROMPTS = {"query": "query: ", "document": "passage: "}  # as mteb and the model cards define them
-_TURKISH_E5_PROMPTS = {  # as its model card recommends
-    "query": "Instruct: Given a Turkish search query, retrieve relevant passages written in Turkish that best answer "
-    "the query\nQuery: ",
-    "document": "",
-}
-
 # The paper's nine encoders: revision, prompts. Revisions are those that mteb pins; it pins none for the others.
-# The paper does not say which size of multilingual-e5 it used: all three are here.
 PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
-    "FacebookAI/xlm-roberta-base": ("e73636d4f797dec63c3081bb6ed5c7b0bb3f2089", None),
-    # mteb does not list it; ten public projects that pin it name this commit.
-    "google-bert/bert-base-multilingual-cased": ("3f076fdb1ab68d5b2880cb87a0886f315b8146f8", None),
-    "dbmdz/bert-base-turkish-cased": (NO_REVISION, None),
-    "dbmdz/electra-base-turkish-cased-discriminator": (NO_REVISION, None),
-    "dbmdz/distilbert-base-turkish-cased": (NO_REVISION, None),
-    "dbmdz/convbert-base-turkish-mc4-cased": (NO_REVISION, None),
-    "ytu-ce-cosmos/turkish-e5-large": (NO_REVISION, _TURKISH_E5_PROMPTS),
-    "intfloat/multilingual-e5-small": ("fd1525a9fd15316a2d503bf26ab031a61d056e98", _E5_PROMPTS),
-    "intfloat/multilingual-e5-base": ("d13f1b27baf31030b7fd040960d60d909913633f", _E5_PROMPTS),
-    "intfloat/multilingual-e5-large": ("ab10c1a7f42e74530fe7ae5be82e6d4f11a719eb", _E5_PROMPTS),
-    "sentence-transformers/paraphrase-multilingual-mpnet-base-v2": ("79f2382ceacceacdf38563d7c5d16b9ff8d725d6", None),
+    record["name"]: (record.get("revision", NO_REVISION), record.get("prompts"))
+    for record in json.loads(Path(__file__).with_name("paper_encoders.json").read_text(encoding="utf-8"))
 }
 
 

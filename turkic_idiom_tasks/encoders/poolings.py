@@ -62,7 +62,7 @@ def pool_all(
             # Multiplied by the mask, padding would be 0 and win against negative values.
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
         else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
-            layers = {"mean": (-1,), "first_last": (first_layer, -1)}.get(pooling, range(-LAST_LAYERS, 0))
+            layers = {"mean": (-1,), "first_last": (first_layer, -1), "last_four": range(-LAST_LAYERS, 0)}[pooling]
             for layer in layers:
                 if layer not in means:
                     # Not a product with the mask, in which a NaN of the padding would stay.

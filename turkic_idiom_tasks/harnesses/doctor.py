@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.metadata
+import importlib.util
 import os
 import re
 import subprocess
@@ -24,6 +25,7 @@ from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness, i
 DISTRIBUTION = "turkic-idiom-tasks"
 # Always listed with their versions, and imported in this order, so that the culprit comes first
 PACKAGES = ("pydantic", "torch", "transformers", "sentence-transformers", "mteb", "lm-eval")
+PLAIN_NAMES = ("hub_datasets", "leaderboard")  # of our packages, which another distribution may have too
 PTH_FILE = "turkic_idiom_tasks.pth"
 REGISTER = "in Python, call turkic_idiom_tasks.register() after importing the harness"
 PIP_SECONDS = 120  # for `pip check`, which reads the metadata of every package
@@ -65,8 +67,8 @@ def diagnose() -> Diagnosis:
     diagnosis.details.append(f"python {sys.version.split()[0]} at {sys.executable}")
     for name in (DISTRIBUTION, *PACKAGES):
         diagnosis.details.append(f"{name} {installed_version(name) or 'NOT INSTALLED'}")
-    again = f"install again: pip install --force-reinstall {DISTRIBUTION}"
-    ours = (_look_at_versions, _look_at_imports, _look_at_hook)
+    again = "install again from the wheel or the clone: pip install --force-reinstall PATH"
+    ours = (_look_at_versions, _look_at_packages, _look_at_imports, _look_at_hook)
     for look in (*ours, _look_at_mteb, _look_at_lm_eval, _look_at_data, _look_at_failures):
         name = look.__name__.removeprefix("_look_at_").replace("_", "-")
         try:
@@ -124,6 +126,20 @@ def _look_at_versions(diagnosis: Diagnosis) -> None:
         if line.split(" ")[0] in names:
             # pip chooses versions that suit every package which ours needs, so that one command corrects them all
             diagnosis.fault(line, f"install what is needed: pip install {DISTRIBUTION}")
+
+
+def _look_at_packages(diagnosis: Diagnosis) -> None:
+    """Note which of our packages, whose names are plain words, is another distribution's too or is another one."""
+    home = Path(__file__).parents[2]
+    owners = importlib.metadata.packages_distributions()
+    for name in PLAIN_NAMES:
+        spec = importlib.util.find_spec(name)
+        place = Path(spec.origin).parents[1] if spec is not None and spec.origin else None
+        others = [other for other in dict.fromkeys(owners.get(name, ())) if other != DISTRIBUTION]
+        if others or place != home:
+            whose = f"also a package of {', '.join(others)}" if others else f"imported from {place}, not from {home}"
+            advice = f"remove that {name}, or install {DISTRIBUTION} in an environment of its own"
+            diagnosis.fault(f"package {name}: {whose}", advice)
 
 
 def _look_at_imports(diagnosis: Diagnosis) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, KINDS, USAGE
-from turkic_idiom_tasks.tasks.items.items import item_sets
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, USAGE
+from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 PREFIX = "turkic_idiom_"

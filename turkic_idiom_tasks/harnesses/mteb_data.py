@@ -6,6 +6,8 @@ As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb
 from __future__ import annotations
 
 import logging
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import datasets
@@ -95,6 +97,13 @@ class DatasetTask:
         self.metadata = self._metadata_of_data
 
 
+def scores_for_json(scores: Mapping[str, float]) -> dict[str, Any]:
+    """Return scores for a file of mteb: null where one is undefined, because NaN is no JSON, and then the reason."""
+    undefined = [name for name, value in scores.items() if math.isnan(value)]
+    reason = {"undefined": f"{', '.join(undefined)}: one side is constant, or there is no such pair or query"}
+    return dict(scores) | dict.fromkeys(undefined) | (reason if undefined else {})
+
+
 class IdiomSTS(DatasetTask, AbsTaskSTS):
     """Similarity of sentence pairs, whose gold score may be the model's own similarity of another pair.
 
@@ -140,7 +149,7 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
         # The cosine of two equal float32 vectors is often a little above 1
         similarities = Similarities(self.short, pairs, np.clip(values, -1.0, 1.0))
         self.predictions[TEST, self._subset] = similarities
-        return dict(score_subset(similarities).scores)
+        return scores_for_json(score_subset(similarities).scores)
 
 
 def sts_metadata(name: str, description: str, **fields: Any) -> TaskMetadata:

@@ -32,13 +32,7 @@ from sentence_transformers import SentenceTransformer
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
-from turkic_idiom_tasks.encoders.checkpoints import (
-    backbone_of,
-    hub_commit,
-    load_checkpoint,
-    load_error,
-    quiet_loading,
-)
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of, hub_commit, load_checkpoint, load_error, quiet_loading
 from turkic_idiom_tasks.encoders.folders import check_model_folder, is_local, stated_model
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
@@ -206,14 +200,11 @@ def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, s
         elif is_local(base):
             folder = Path(base).expanduser()  # a symlink is named as the user wrote it
             places[model] = folder.resolve() if ".." in folder.parts else folder.absolute()
-    if names and len(names) != len(places):
+    if names and (len(names) != len(places) or not all(map(_NAME.fullmatch, names))):
         raise usage_error(
-            f"--name is given {len(names)} times, for {len(places)} local models; give one for each -m that is a "
-            "folder or a class, in their order"
+            f"--name {' '.join(names)}: give a name of Latin letters, digits, . _ and - for each of the {len(places)} "
+            "local models, in their order"
         )
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise usage_error(f"--name {name!r}: use Latin letters, digits and . _ -; results call it local/NAME")
     candidates: dict[Path, list[str]] = {}  # the first one counts
     for number, place in enumerate(places.values()):
         parts = place.parts[1:]

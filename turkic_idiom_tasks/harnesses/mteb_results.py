@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import NO_REVISION
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.mteb_data import scores_for_json
 from turkic_idiom_tasks.harnesses.mteb_loading import IdiomTask
 from turkic_idiom_tasks.io.files import LOCK, locked, write_json, write_text
 from turkic_idiom_tasks.io.reading import display, read_json
@@ -148,10 +149,10 @@ class TaskFolder:
         main_score = self.task.metadata.main_score
         scores: dict[str, dict[str, Any]] = {}
         for subset, header in headers.items():
-            row: dict[str, Any] = {}
-            for name, value in header.scores(self.task.short, subset).items():
-                # A record has floats only; NaN, which is no whole number, is not equal to itself
-                row[name] = int(value) if name.startswith("n_") and value == value else value
+            row = scores_for_json(header.scores(self.task.short, subset))
+            for name, value in row.items():
+                if name.startswith("n_") and value is not None:  # a record has floats only
+                    row[name] = int(value)
             scores[subset] = row | {"main_score": row[main_score], "mteb_version": header.versions.get("mteb")}
         seconds = sum((header.seconds or 0.0 for header in headers.values()), 0.0)
         result = TaskResult.from_task_results(self.task, {TEST: scores}, evaluation_time=seconds)

@@ -23,7 +23,7 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.hook import extend_late
-from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask
+from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, scores_for_json
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
@@ -102,7 +102,7 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         results: dict[str, dict[str, float]],
         hf_split: str,
         hf_subset: str,
-    ) -> dict[str, float]:
+    ) -> dict[str, Any]:
         """Return our scores of one subset from mteb's ranking of the whole pool; they replace mteb's scores.
 
         mteb's nDCG and recall break ties by document id; ours are expected values over ties (see `metrics.ranking`).
@@ -118,7 +118,7 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         except ValueError as error:
             raise InputError(f"{pool.task}, {pool.subset}: {error}; load the model in float32") from error
         self.predictions[hf_split, hf_subset] = rankings
-        return dict(score_subset(rankings).scores)
+        return scores_for_json(score_subset(rankings).scores)
 
 
 def make_benchmark() -> Benchmark:

@@ -12,8 +12,8 @@ from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, Item
-from turkic_idiom_tasks.tasks.items.items import build_items, item_sets
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
+from turkic_idiom_tasks.tasks.items.items import KINDS, build_items, item_sets
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 from turkic_idiom_tasks.tasks.items.scoring import judge_open_cloze, score_items, score_open_cloze
 
@@ -87,8 +87,7 @@ def all_item_subsets() -> dict[str, tuple[str, ...]]:
     """Return task -> every subset that data may have, in the usual order."""
     subsets: dict[str, tuple[str, ...]] = dict.fromkeys(ITEM_TASKS, ())
     for item_set in item_sets():
-        is_pair = item_set.kind == EQUIVALENT
-        subsets[item_set.kind] += (f"{item_set.language}-{item_set.target}" if is_pair else item_set.language,)
+        subsets[item_set.kind] += ("-".join(item_set.languages),)
     return subsets | {CLOZE_OPEN: subsets[CLOZE]}
 
 

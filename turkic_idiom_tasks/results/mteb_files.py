@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +42,7 @@ class _Model(HarnessFile):
 
 class _Score(HarnessFile):
     hf_subset: str
-    main_score: float
+    main_score: float | None  # None if it is undefined
     ndcg_floor: float | None = None
 
 
@@ -155,4 +156,4 @@ def read_scores(path: Path) -> Iterator[StatedScores]:
     model = read_harness_file(_Model, meta_path).name if meta_path.is_file() else None
     for row in result.scores.get(TEST, []):
         about = (path, model, find_task(result.task_name).short, row.hf_subset, result.dataset_revision)
-        yield StatedScores(*about, row.main_score, row.ndcg_floor)
+        yield StatedScores(*about, math.nan if row.main_score is None else row.main_score, row.ndcg_floor)

@@ -31,15 +31,7 @@ from turkic_idiom_tasks.results.item_answers import (
     plain_text,
     row_digest,
 )
-from turkic_idiom_tasks.results.predictions import (
-    SPANS,
-    Ints,
-    Prediction,
-    Rankings,
-    Similarities,
-    SubsetKey,
-    Tags,
-)
+from turkic_idiom_tasks.results.predictions import SPANS, Ints, Prediction, Rankings, Similarities, SubsetKey, Tags
 from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 

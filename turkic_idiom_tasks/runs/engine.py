@@ -11,27 +11,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+from turkic_idiom_tasks.encoders import char_ngrams
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.encoders.text_vectors import TextVectors
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
+from turkic_idiom_tasks.encoders.poolings import native_pooling
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.mteb_loading import DOCUMENT, QUERY, SENTENCE, LoadedModel, resolve_model
+from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.results.predictions import Prediction, Rankings, Similarities, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, build_record
 from turkic_idiom_tasks.results.scored import score_all
 from turkic_idiom_tasks.runs.cells import pinned_commit
 
 Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts; what is missing has none
-
-
 Progress = Callable[[str, int, int, str], None]  # takes the task, how many of how many are done, and their unit
-
-
-def no_progress(task: str, n_done: int, n_all: int, unit: str) -> None:
-    """Report nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +52,7 @@ def score_encoder(
     *,
     batch_size: int = BATCH_SIZE,
     first_layer: int = FIRST_LAYER,
-    progress: Progress = no_progress,
+    progress: Progress = lambda *step: None,
 ) -> Iterator[EncoderResult]:
     """Yield the prediction of a model for every subset under every pooling as soon as it is there.
 
@@ -137,7 +135,7 @@ def predict(
     keys: Sequence[SubsetKey],
     *,
     prompts: Prompts,
-    progress: Progress = no_progress,
+    progress: Progress = lambda *step: None,
 ) -> Iterator[tuple[SubsetKey, dict[str, Prediction]]]:
     """Yield (task, subset) and pooling -> prediction by cosine similarity, retrieval first.
 
@@ -181,3 +179,24 @@ def predict(
                 products = vectors.of(pooling, first).astype(np.float64) * vectors.of(pooling, second)
                 similarities_by_pooling[pooling] = Similarities(task, pairs, np.clip(products.sum(axis=1), -1.0, 1.0))
             yield (task, subset), similarities_by_pooling
+
+
+def encode_glosses(
+    model: str, texts: Sequence[Mapping[str, str]], *, prefix: str, progress: Callable[[int, int], None]
+) -> npt.NDArray[np.float32]:
+    """Return one vector for each gloss, (N, D) float32 of length 1, from one pass over the distinct texts.
+
+    The model is a transformer: an mteb or Hugging Face name, or a local folder; `` (pooling=mean)`` may follow. The
+    texts of a gloss, by language code, are read in a row after the prefix, such as ``query: `` for E5. The progress is
+    the number of distinct texts that are done, and of all.
+    """
+    with quiet_libraries():
+        loaded = resolve_model(model)
+    if loaded.encoder is None:
+        raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
+    pooling = loaded.pooling or native_pooling(loaded.encoder)
+    if pooling is None:
+        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
+    encoder = PooledEncoder(loaded.encoder, model_id=model)
+    joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
+    return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]

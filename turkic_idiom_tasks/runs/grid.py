@@ -33,8 +33,6 @@ RECORDS = "records"  # folder of the finished cells
 _FAILURES = "failed"
 _ABOUT = "grid.json"  # names the data of the folder
 _WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
-
-
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -102,8 +102,7 @@ class RetrievalCells(CellKind):
                 trust_remote_code=trust_remote_code,
             )
             return lambda cell: records[str(cell.pooling)]
-        from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-        from turkic_idiom_tasks.encoders.text_vectors import TextVectors
+        from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
         from turkic_idiom_tasks.results.scored import score_all
         from turkic_idiom_tasks.runs.engine import predict
         from turkic_idiom_tasks.training.retrieval import fine_tune_retrieval

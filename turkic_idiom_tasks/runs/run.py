@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, POOLINGS, split_pooling, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.errors import usage_error
@@ -83,13 +85,7 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
     datasets = open_datasets(dataset, options)
     keys = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
-    noted: set[str] = set()
-
-    def note(line: str) -> None:
-        if line not in noted:  # many notes hold for several subsets
-            noted.add(line)
-            reporter.note(line)
-
+    note = cache(reporter.note)  # each line once: many notes hold for several subsets
     labels = name_models(models, options.names)
     names = list(dict.fromkeys(models))
     _check_options(names, options, note)
@@ -116,11 +112,17 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
         for unit in units:
             check_writable(unit.folder.path)
         # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
-        for is_pooled in (True, False):
-            chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
-            if chosen:
-                _compute(loaded, chosen, datasets, keys, options, reporter=reporter, place=place, note=note)
+        failure: Exception | None = None
+        try:
+            for is_pooled in (True, False):
+                chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
+                if chosen:
+                    _compute(loaded, chosen, datasets, keys, options, reporter=reporter, place=place, note=note)
+        except Exception as error:  # raised below, after the units that are finished
+            failure = error
         for unit in units:
+            if unit.missing:
+                continue
             # also of units that were complete: an earlier run may have been killed before it wrote mteb's file
             for line in unit.folder.complete_view(unit.headers):
                 note(line)
@@ -133,12 +135,16 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
                 left_out=tuple(subset for subset in subsets_of(short) if subset not in present),
                 folder=unit.folder.path,
             )
+        if failure is not None:
+            raise failure
         del loaded  # otherwise it would be in memory while the next one is loaded
 
 
 def _check_options(names: Sequence[str], options: RunOptions, note: Callable[[str], None]) -> None:
     """Say, before anything is computed, which options do not apply to which models."""
     for name in names:
+        if options.revision is not None and is_local(split_pooling(name)[0]):
+            note(f"{name}: a local folder, so --revision has no effect")
         if check_name(name, revision=options.revision):
             continue
         poolings = {*(options.poolings or split_pooling(name)[1:])} - {None, NATIVE}

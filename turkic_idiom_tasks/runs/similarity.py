@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar
 from pydantic import JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
+from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, STS, content_digest
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import (

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
 
-from turkic_idiom_tasks.encoders.names import REPLACE_ALL, REPLACE_SELECTED
+from turkic_idiom_tasks.encoders.names import POOLINGS, REPLACE_ALL, REPLACE_SELECTED
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.tasks.spans.subwords import Labelling
@@ -52,7 +52,7 @@ class EncoderSettings(TrainerSettings):
     seed: Seed = 42
     pooling: Annotated[
         str | None,
-        Field(description="cls, mean, max, first_last or last_four; null: the model's own, mean for a plain encoder"),
+        Field(description=f"{', '.join(POOLINGS)}; null: the model's own, mean for a plain encoder"),
     ] = None
 
 

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, KINDS, Item, ItemSet, Kind
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords
 from turkic_idiom_tasks.tasks.items.placing import make_items
 from turkic_idiom_tasks.tasks.items.traps import (
@@ -139,3 +139,6 @@ def _ending(word: str, start: int, code: str) -> str:
         for letter in letters:
             ending = ending.replace(letter, name)
     return _LINKED.sub(r"I\1", ending).removeprefix("y").removeprefix("ý")
+
+
+KINDS[CLOZE] = Kind(cloze_items)

@@ -1,12 +1,7 @@
-"""Items of a dataset: which sets there are, and the items of each.
-
-`BUILDERS` is the registry of kinds. A new kind needs a name in `item_types`, a function here that builds its items, its
-wording in ``wordings.yaml``, and a task in `harnesses.inspect_tasks`; lm-eval's task files are written from these.
-"""
+"""Items of a dataset: which sets there are, and the items of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -14,17 +9,10 @@ from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST
-from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
-from turkic_idiom_tasks.tasks.items.cloze import cloze_items
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, KINDS, MEANING, USAGE, Item, ItemSet
+from turkic_idiom_tasks.tasks.items import choice_kinds, cloze  # noqa: F401  # they add the kinds to `KINDS`
+from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
+from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet
 from turkic_idiom_tasks.tasks.items.traps import Relations
-
-BUILDERS: dict[str, Callable[..., list[Item]]] = {  # of (relations, language, target), with the keyword split
-    MEANING: meaning_items,
-    EQUIVALENT: equivalent_items,
-    USAGE: usage_items,
-    CLOZE: cloze_items,
-}
 
 
 def build_items(
@@ -32,17 +20,22 @@ def build_items(
 ) -> tuple[Item, ...]:
     """Return the items of one set, sorted by id; none if the dataset has nothing for it. They are kept in memory.
 
-    The languages are those of the idiom and, only for `equivalent`, of the options (`target`). The split ``train`` is
-    for examples in a prompt. A dataset without entries is an InputError.
+    The languages are those of the idiom and, only for a directed kind, of the options (`target`). The split ``train``
+    is for examples in a prompt. A dataset without entries is an InputError.
     """
-    if kind not in KINDS:
-        raise usage_error(f"unknown kind of items {kind!r}; known: {', '.join(KINDS)}")
+    check_kind(kind)
     source = get_language(language).code
     other = get_language(target).code if target is not None else source
-    if (kind == EQUIVALENT) == (other == source):
-        needed = "two different languages" if kind == EQUIVALENT else "one language"
+    if KINDS[kind].is_directed == (other == source):
+        needed = "two different languages" if KINDS[kind].is_directed else "one language"
         raise usage_error(f"items of kind {kind} need {needed}, not language {language!r} with target {target!r}")
     return _items(dataset, kind, source, other, split)
+
+
+def check_kind(kind: str) -> None:
+    """Raise InputError if there is no such kind of items."""
+    if kind not in KINDS:
+        raise usage_error(f"unknown kind of items {kind!r}; known: {', '.join(KINDS)}")
 
 
 def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> tuple[Item, ...]:
@@ -53,9 +46,9 @@ def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> t
 def item_sets() -> list[ItemSet]:
     """Return every set that a dataset may have, without counts, in a fixed order."""
     sets = []
-    for kind in KINDS:
+    for kind, (_, is_directed) in KINDS.items():
         for language in LANGUAGES:
-            targets = [code for code in LANGUAGES if code != language] if kind == EQUIVALENT else [language]
+            targets = [code for code in LANGUAGES if code != language] if is_directed else [language]
             sets += [ItemSet(kind, language, target) for target in targets]
     return sets
 
@@ -68,7 +61,7 @@ def available(dataset: Dataset) -> list[ItemSet]:
 
 @lru_cache(maxsize=128)  # about twice the sets of one dataset
 def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
-    items = BUILDERS[kind](_relations(dataset), language, target, split=split)
+    items = KINDS[kind].build(_relations(dataset), language, target, split=split)
     return tuple(sorted(items, key=lambda item: item.id))
 
 

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from turkic_idiom_tasks.tasks.items.balance import balanced, stable_hash
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, N_OPTIONS, Item, ItemSet, Option
+from turkic_idiom_tasks.tasks.items.item_types import N_OPTIONS, Item, ItemSet, Option, balanced, stable_hash
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
 from turkic_idiom_tasks.tasks.items.traps import Candidate, Question
 
@@ -28,7 +27,7 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
         chosen = question.source.traps(question, key=key, n_shorter=n_shorter[key])
         if chosen is not None:
             traps[key] = chosen
-    if item_set.kind != EQUIVALENT:  # where shared letters are what is asked about
+    if item_set.language == item_set.target:  # otherwise shared letters are what is asked about
         _balance_overlap(by_key, traps, n_shorter, item_set)
     positions = balanced(list(traps), N_OPTIONS, purpose="position")
     items = []

@@ -1,4 +1,4 @@
-"""Prompts for the items: three in English and one in the language of the idiom for each kind.
+"""Prompts for the items: three in English and one in the language of the idiom for each kind; and what they cost.
 
 Every prompt has the same parts in the same order: the task with the form of the answer, the labelled idiom or
 sentence, the options with their letters, and the label of the answer. The three English prompts differ in wording,
@@ -8,6 +8,7 @@ missing words in the open cloze. The wordings are in ``wordings.yaml``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,12 @@ from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LETTERS, USAGE, Ite
 
 CLOZE_OPEN = "cloze_open"  # a way of asking the items of the kind `cloze`: without options
 VARIANTS = EN1, EN2, EN3, NATIVE = ("en1", "en2", "en3", "native")
-_BY_SENTENCE = (USAGE, CLOZE)  # kinds whose text is a sentence and not an idiom
+# A rough mean. The vocabulary of all-MiniLM-L6-v2, which is English, gives 2.4 to 3.4 under the English prompts and 1.8
+# to 2.3 under the native ones; multilingual vocabularies need fewer tokens.
+CHARACTERS_PER_TOKEN = 2.5
+ANSWER_TOKENS = 2  # a letter with the space before it
+
+CountTokens = Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,44 @@ def all_wordings() -> list[Wording]:
     return [*_ENGLISH.values(), *_NATIVE.values()]
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one task costs under one prompt."""
+
+    task: str  # name without the prefix of lm-eval's tasks: ``meaning_tr``, ``cloze_open_gag``
+    n_items: int
+    choice_requests: int  # where the likelihoods of the options are compared; 0 for the open cloze
+    choice_tokens: int  # of these requests
+    written_requests: int  # where the model writes the answer
+    written_tokens: int  # of these requests, without those that the model writes
+
+
+def by_characters(text: str) -> float:
+    """Return a rough number of tokens of a text."""
+    return len(text) / CHARACTERS_PER_TOKEN
+
+
+def costs(
+    name: str, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
+) -> list[Cost]:
+    """Return the cost of a set, and if it is of the kind `cloze` that of the open cloze too.
+
+    Each prompt has a number of examples (`shots`), which are counted as long as the mean question. Chat templates and
+    reasoning come on top.
+    """
+    choice_requests, choice_tokens, written_tokens = 0, 0.0, 0.0
+    for item in items:
+        length = (1 + shots) * count(prompt(item, variant))
+        written_tokens += length
+        choice_requests += len(letters(item))
+        choice_tokens += len(letters(item)) * (length + ANSWER_TOKENS)
+    priced = [Cost(name, len(items), choice_requests, round(choice_tokens), len(items), round(written_tokens))]
+    if items and items[0].kind == CLOZE:
+        open_tokens = (1 + shots) * sum(count(open_prompt(item, variant)) for item in items)
+        priced.append(Cost(name.replace(CLOZE, CLOZE_OPEN, 1), len(items), 0, 0, len(items), round(open_tokens)))
+    return priced
+
+
 def _wording(item: Item, variant: str) -> Wording:
     if variant == NATIVE:
         return _NATIVE[item.language]
@@ -98,6 +142,6 @@ def _task(item: Item, wording: Wording, *, kind: str = "") -> str:
 
 def _subject(item: Item, wording: Wording) -> list[str]:
     """Return the labelled lines that a question is about."""
-    label = wording.sentence if item.kind in _BY_SENTENCE else wording.idiom
+    label = wording.idiom if item.text == item.idiom else wording.sentence
     expression = [f"{wording.expression}: {item.idiom}"] if item.kind == USAGE else []
     return [*expression, f"{label}: {item.text}"]

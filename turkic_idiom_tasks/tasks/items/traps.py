@@ -16,8 +16,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
 from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.orthography import content_stems, fold, lower
-from turkic_idiom_tasks.tasks.items.balance import stable_hash
-from turkic_idiom_tasks.tasks.items.item_types import LEXICAL, N_OPTIONS, NEAR, RANDOM, Option
+from turkic_idiom_tasks.tasks.items.item_types import LEXICAL, N_OPTIONS, NEAR, RANDOM, Option, stable_hash
 
 TOO_CLOSE = 0.1  # without any judgements, closer concepts are no traps; 64% of those judged same or near are closer
 # Letters of a word of a gloss or meaning that count, so that its inflected forms are one word. Of the pairs judged same

@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
+from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
     ASTITCH_STS,
     CORRECT,

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from turkic_idiom_tasks.dataset.pair_dataset import PairDataset
+from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
     CHENGYU_STS,
     CORRECT,

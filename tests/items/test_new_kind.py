@@ -1,0 +1,62 @@
+"""What a new kind of item and a new pooling need, as CONTRIBUTING.md says; see "Add a kind of item" there."""
+
+import re
+import subprocess
+import sys
+
+from tests.conftest import REPOSITORY
+
+# A kind in the registry with its wording: everything else follows from these two
+TOY = """
+from turkic_idiom_tasks.tasks.items import items, prompts
+from turkic_idiom_tasks.tasks.items.item_types import Item, Kind, Option
+
+def toy_items(relations, language, target, *, split):
+    entries = sorted(relations.lexicon.of(language).values(), key=lambda entry: entry.concept)[:2]
+    options = tuple(Option(entry.idiom, entry.concept) for entry in entries)
+    return [
+        Item(f"toy_{language}/{entry.concept}", "toy", language, target, entry.concept, entry.idiom, entry.meaning,
+             options, gold)
+        for gold, entry in enumerate(entries)
+    ]
+
+items.KINDS["toy"] = Kind(toy_items)
+for wording in prompts.all_wordings():
+    wording.tasks["toy"] = "Which idiom of {source} has this meaning?"
+
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.harnesses.lm_eval_yaml import files
+from turkic_idiom_tasks.results.item_answers import ItemAnswers, find_items, item_subsets
+from turkic_idiom_tasks.cli import main
+
+dataset = open_dataset("")
+assert item_subsets(dataset, "toy") == ("tr", "az", "tk", "gag", "uz")
+found = find_items(dataset, "toy", "tr")
+question = prompts.prompt(found.rows[0])
+assert question.startswith("Which idiom of Turkish has this meaning?")
+assert f"Sentence: {found.rows[0].text}" in question
+# both answered by the first option: one of two is right
+assert ItemAnswers(found, (0, 0), "en1", "generation").scores()["accuracy"] == 0.5
+texts = files()
+assert "kind: toy, language: tr" in texts["turkic_idiom_toy_tr.yaml"]
+assert "turkic_idiom_toy" in texts["turkic_idiom_lm.yaml"]
+assert main(["lm", "stats", "--kind", "toy", "--lang", "tr"]) == 0
+assert main(["lm", "stats", "--kind", "cloze_with_a_typo"]) == 2
+"""
+
+
+def test_a_new_kind_needs_its_builder_and_its_wording_alone():
+    run = subprocess.run([sys.executable, "-c", TOY], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "toy_tr" in run.stdout
+    assert "unknown kind of items 'cloze_with_a_typo'; known: meaning, equivalent, usage, cloze, toy" in run.stderr
+
+
+def test_a_pooling_stands_in_two_files():
+    """Where it is named, and where its vectors are made; pages, help texts, grids and submissions take the names."""
+    found = set()
+    for folder in ("turkic_idiom_tasks", "leaderboard", "hub_datasets"):
+        for path in (REPOSITORY / folder).rglob("*"):
+            if path.suffix in (".py", ".html", ".js") and re.search(r"[\"']last_four[\"']", path.read_text("utf-8")):
+                found.add(path.relative_to(REPOSITORY).as_posix())
+    assert found == {"turkic_idiom_tasks/encoders/names.py", "turkic_idiom_tasks/encoders/poolings.py"}
