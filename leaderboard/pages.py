@@ -120,7 +120,7 @@ class Pages:
         for name, submission in board.by_id.items():
             yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
         yield from self._other_pages()
-        yield from scripts.comparison_files(board)
+        yield from scripts.comparison_files({**(self._models.by_id if self._models else {}), **board.by_id}.values())
         yield from scripts.concept_files(self._boards)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
@@ -249,8 +249,12 @@ class Pages:
         )
 
     def _other_pages(self) -> Iterator[tuple[str, bytes]]:
-        labels, items = scripts.choice_labels(self._board.by_id.values()), scripts.comparison_json(self._board)
-        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items)
+        labels: dict[str, str] = {}
+        for board in self._boards:
+            labels |= scripts.choice_labels(board.by_id.values())
+        pairs = scripts.suggested_pairs(self._boards)
+        items = scripts.comparison_json(self._boards)
+        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items, pairs=pairs)
         browser = self._page("items.html", "Concepts", browser=markup(), concepts_file=scripts.CONCEPTS_FILE)
         yield "items.html", browser
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
