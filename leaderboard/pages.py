@@ -80,6 +80,7 @@ class Pages:
             "built": built,
             "version": version("turkic-idiom-tasks"),
             "navigation": [(title, links) for title, links in navigation if links],
+            "summary": "How well models understand idioms of Turkic languages, computed from submitted predictions",
             "has_models": models is not None,
             "data": self._data,
             "languages": self._data.languages,
@@ -274,6 +275,9 @@ class Pages:
                 n_reviewed += len(self._data.lexicon.reviewed(language))
         page = self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
         yield "data.html", page
+        if self._built:  # an entry needs a day; feed readers know the old ones by their ids
+            submissions = [one for board in self._boards for one in board.by_id.values()]
+            yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)
         yield "paper.html", self._page("paper.html", "Reported in the paper", published=figures.reported())
         yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
 

@@ -486,7 +486,7 @@
   const score = value => value.toFixed(3).replace("-0.000", "0.000").replace(/^(-?)0\./, "$1.").replace("-", "−");
   const signed = value => (value > 0 ? "+" : "") + score(value);
   const span = ({ low, high }) => `${signed(low)} to ${signed(high)}`;
-  const pValue = p => (p === null ? "–" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
+  const pValue = p => (p === null ? "–" : p > 0.99995 ? "1" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
 
   function element(name, { text, className, lang } = {}, ...children) {
     const made = document.createElement(name);

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -29,7 +30,6 @@ OUTSIDE = (
     "https://github.com/evaleval/every_eval_ever",
     "https://www.apache.org/licenses/LICENSE-2.0",
     "https://creativecommons.org/licenses/by/4.0/",
-    "data:,",
 )
 UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -150,8 +150,21 @@ def test_an_empty_leaderboard_is_a_site_too_and_names_no_repository_and_date(pag
     for path in tmp_path.glob("*.html"):
         assert "github.com" not in path.read_text("utf-8")
         assert "built on" not in path.read_text("utf-8")
+    assert not (tmp_path / "feed.xml").exists()  # its entries need a day
     assert "No submissions yet" in (tmp_path / "index.html").read_text("utf-8")
     assert "paper-reported" in (tmp_path / "paper.html").read_text("utf-8")
+
+
+def test_new_submissions_are_a_feed_and_pages_have_a_card_for_links(shared_site, page):
+    feed = ElementTree.fromstring(page("feed.xml"))
+    atom = "{http://www.w3.org/2005/Atom}"
+    links = [entry.find(f"{atom}link").get("href") for entry in feed.iter(f"{atom}entry")]
+    assert links == [f"models/{name}.html" for name in shared_site.board.by_id]
+    assert {one.text for one in feed.iter(f"{atom}updated")} == {"2026-11-30T00:00:00Z"}
+    index = page("index.html")
+    assert 'href="feed.xml"' in index
+    assert 'property="og:title" content="Overview' in index
+    assert 'href="static/favicon.svg"' in index
 
 
 def test_the_texts_that_a_model_encodes_are_counted_once():

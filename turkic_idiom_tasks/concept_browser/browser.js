@@ -132,7 +132,8 @@
     section.tabIndex = -1;
     const link = element("a", { text: "#", className: "permalink" });
     link.href = `#c-${encodeURIComponent(row.id)}`;
-    link.setAttribute("aria-label", `Link to ${row.id}`);
+    link.setAttribute("aria-label", `Copy the link to ${row.id}`);
+    link.addEventListener("click", () => navigator.clipboard?.writeText(link.href).catch(() => {})); // or the address has it
     const id = element("code", { text: row.id });
     section.append(element("h2", {}, row.gloss ? `${row.gloss} ` : "", id, " ", link));
     const language = chosen("language");
