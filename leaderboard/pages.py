@@ -161,7 +161,12 @@ class Pages:
             pages += [(f"{name}-{tab.name}.html", tab) for tab in tabs]
         if older:
             pages.append((f"{name}-{_OLDER}.html", None))
+        rendered: dict[str, bytes] = {}
         for file, of_page in pages:
+            key = of_page.name if of_page else _OLDER
+            if key in rendered:  # the default tab, whose table takes most of the time
+                yield file, rendered[key]
+                continue
             table = tables.tab_table(of_page, self._tabs_by_language) if of_page else None
             forest = figures.forest_by_task(of_page) if of_page else None
             values |= {
@@ -171,7 +176,8 @@ class Pages:
                 "forest": forest,
                 "older": () if of_page else older,
             }
-            yield file, self._page(template, title, file=file, current=f"{name}.html", **values)
+            rendered[key] = self._page(template, title, file=file, current=f"{name}.html", **values)
+            yield file, rendered[key]
 
     def _language_model_pages(self, models: Board) -> Iterator[tuple[str, bytes]]:
         """Yield the page of all language models, and a page for each language with ranks of its own."""

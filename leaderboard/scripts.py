@@ -187,21 +187,21 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     """
     lexicon = boards[0].data.lexicon
     rows = {row["id"]: row for row in (lexicon_rows(lexicon) if lexicon else ())}
-    counts: dict[str, list[tuple[int, int]]] = {}  # concept -> for each of its items the subset and who solves it
+    counts: dict[str, list[tuple[int, int, int]]] = {}  # concept -> of each item the subset, who solves it, its place
     subsets: dict[str, dict[str, Any]] = {}
     models: dict[str, str] = {}
-    missed: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    missed: dict[str, dict[str, str | list[str | int]]] = {}
     for board in boards:
         labels = choice_labels(board.by_id.values())
         models |= {name: labels[name] for name in board.by_id}
         for subset in board.data.with_parts:
             table = []
-            for result in item_results(board, subset):
+            for place, result in enumerate(item_results(board, subset)):
                 concept, n = result["concept"], result["n_missed"]
                 row = rows.setdefault(concept, bare_row(concept))
                 n_solved = result["n_models"] - n
                 row.setdefault("items", []).append([subset.key, result["text"], result["right"], n_solved])
-                counts.setdefault(concept, []).append((len(subsets), n_solved))
+                counts.setdefault(concept, []).append((len(subsets), n_solved, place))
                 is_alike = None if subset.spelling_free is None else int(result["id"] not in subset.spelling_free)
                 table.append([concept, is_alike, result["chosen"], result["n_chosen"]])
             subsets[subset.key] = {
@@ -235,21 +235,22 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     yield CONCEPTS_FILE, _call("Concepts", data | {"chunk": CHUNK, "models": models})
 
 
-def _missed(board: Board, submission: ScoredSubmission) -> dict[str, list[tuple[str, str]]]:
-    """Return ``T2/tur`` -> (concept, wrong answer) of each item that a submission misses; "" if that is not kept."""
-    missed = {}
+def _missed(board: Board, submission: ScoredSubmission) -> dict[str, str | list[str | int]]:
+    """Return ``T2/tur`` -> which items a submission misses, in their order.
+
+    It is a 1 for each that it misses, otherwise a 0; of a language model its wrong answer, "" if that cannot be read.
+    """
+    missed: dict[str, str | list[str | int]] = {}
     for score in submission.subsets:
         subset = board.data.find(score.task, score.subset)
         if subset is None or score.similarities is not None:
             continue
-        answers = wrong_answers(submission, score, subset)
-        rows = zip(score.concepts, score.solved.tolist(), answers, strict=True)
-        # The first documents of hundreds of encoders would take more room than all other files of the site
-        missed[subset.key] = [
-            (concept, answer[0] if answer and score.answers else "")
-            for concept, is_solved, answer in rows
-            if not is_solved
-        ]
+        solved = score.solved.tolist()
+        if score.answers is None:  # first documents of hundreds of encoders would take most of the room of the site
+            missed[subset.key] = "".join(str(int(not is_solved)) for is_solved in solved)
+        else:
+            answers = zip(wrong_answers(submission, score, subset), solved, strict=True)
+            missed[subset.key] = [0 if is_solved else answer[0] if answer else "" for answer, is_solved in answers]
     return missed
 
 
