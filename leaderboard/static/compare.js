@@ -16,37 +16,35 @@
   const texts = new Map(); // concept -> its texts and items
   window.turkicIdiomPart = (_, rows) => rows.forEach(row => texts.set(row.id, row));
 
-  // numpy's generator PCG64: a state of 128 bits, four numbers of 32 bits with the lowest first, is multiplied and
-  // increased; the halves of each output stand in `low` and `high`. The page has the first state for each concept.
-  const MULTIPLIER = [0x9fccf645, 0x4385df64, 0x1fc65da4, 0x2360ed05];
+  // numpy's generator PCG64: a state of 128 bits is multiplied and increased; the halves of each output stand in `low`
+  // and `high`. The page has the first state for each concept. A product of two parts of 16 bits is exact in a number,
+  // and written out it takes a fifth of the time of a loop.
   const N_DRAWS = setup.draws;
   function generator(hex) {
     const words = [...hex.matchAll(/.{8}/g)].map(([word]) => parseInt(word, 16));
-    const [state, increment] = [words.slice(0, 4).reverse(), words.slice(4, 8).reverse()];
+    let [s3, s2, s1, s0] = words; // 32 bits each, the highest first
+    const parts = words.slice(4).flatMap(word => [word >>> 16, word & 0xffff]);
+    const [i7, i6, i5, i4, i3, i2, i1, i0] = parts; // what is added
+    const [m7, m6, m5, m4, m3, m2, m1, m0] = [0x2360, 0xed05, 0x1fc6, 0x5da4, 0x4385, 0xdf64, 0x9fcc, 0xf645];
     const self = { low: 0, high: 0 };
-    const sums = new Float64Array(5);
     self.next = () => {
-      sums.fill(0);
-      for (let place = 0; place < 4; place++) {
-        const [a, ahigh, alow] = [state[place], state[place] >>> 16, state[place] & 0xffff];
-        sums[place] += increment[place];
-        for (let other = 0; place + other < 4; other++) {
-          const b = MULTIPLIER[other];
-          sums[place + other] += Math.imul(a, b) >>> 0;
-          if (place + other === 3) break; // what is above 128 bits is dropped
-          const [bhigh, blow] = [b >>> 16, b & 0xffff];
-          const middle = ahigh * blow + ((alow * blow) >>> 16);
-          const rest = alow * bhigh + (middle % 65536);
-          sums[place + other + 1] += ahigh * bhigh + Math.floor(middle / 65536) + Math.floor(rest / 65536);
-        }
-      }
-      for (let place = 0; place < 4; place++) {
-        sums[place + 1] += Math.floor(sums[place] / 4294967296);
-        state[place] = sums[place] >>> 0;
-      }
-      let [low, high] = [state[0] ^ state[2], state[1] ^ state[3]];
-      const turn = state[3] >>> 26;
-      if (turn & 32) [low, high] = [high, low];
+      const [a0, a1, a2, a3] = [s0 & 0xffff, s0 >>> 16, s1 & 0xffff, s1 >>> 16];
+      const [a4, a5, a6, a7] = [s2 & 0xffff, s2 >>> 16, s3 & 0xffff, s3 >>> 16];
+      const above = value => Math.floor(value / 65536);
+      const r0 = i0 + a0 * m0;
+      const r1 = i1 + above(r0) + a0 * m1 + a1 * m0;
+      const r2 = i2 + above(r1) + a0 * m2 + a1 * m1 + a2 * m0;
+      const r3 = i3 + above(r2) + a0 * m3 + a1 * m2 + a2 * m1 + a3 * m0;
+      const r4 = i4 + above(r3) + a0 * m4 + a1 * m3 + a2 * m2 + a3 * m1 + a4 * m0;
+      const r5 = i5 + above(r4) + a0 * m5 + a1 * m4 + a2 * m3 + a3 * m2 + a4 * m1 + a5 * m0;
+      const r6 = i6 + above(r5) + a0 * m6 + a1 * m5 + a2 * m4 + a3 * m3 + a4 * m2 + a5 * m1 + a6 * m0;
+      const r7 = i7 + above(r6) + a0 * m7 + a1 * m6 + a2 * m5 + a3 * m4 + a4 * m3 + a5 * m2 + a6 * m1 + a7 * m0;
+      s0 = ((r1 << 16) | (r0 & 0xffff)) >>> 0;
+      s1 = ((r3 << 16) | (r2 & 0xffff)) >>> 0;
+      s2 = ((r5 << 16) | (r4 & 0xffff)) >>> 0;
+      s3 = ((r7 << 16) | (r6 & 0xffff)) >>> 0;
+      const turn = s3 >>> 26; // the halves of the state, combined and turned
+      const [low, high] = turn & 32 ? [s1 ^ s3, s0 ^ s2] : [s0 ^ s2, s1 ^ s3];
       const by = turn & 31;
       self.low = by ? (low >>> by) | (high << (32 - by)) : low;
       self.high = by ? (high >>> by) | (low << (32 - by)) : high;
