@@ -137,7 +137,7 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
 
 
 def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
-    """Draw horizontal bars in groups, with a colour per series, whiskers, and a line at `floor`, a random score."""
+    """Draw dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
         "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
@@ -146,11 +146,11 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
     base = alt.Chart()
     x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
     colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
-    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color=_INK, strokeWidth=1.3)
-    layers = [base.mark_bar().encode(x=x, color=colour, **place)]
+    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.8)
+    layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, **place)]
     # Without any interval this layer would refer to a field that no row has
     if any(bar.low is not None for bar in bars):
-        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", **place))
+        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", color=colour, **place))
     if floor is not None:
         base = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title=axis))
         layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
