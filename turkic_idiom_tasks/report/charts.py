@@ -186,23 +186,6 @@ def curves(
     return _chart(drawn, title, description)
 
 
-def line(points: Sequence[tuple[float, float]], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw a line through points with coordinates in [0, 1] in their order, such as precision over recall."""
-    scale = alt.Scale(domain=[0, 1])
-    rows = [{"x": x, "y": y, "order": number} for number, (x, y) in enumerate(points)]
-    drawn = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2, color=PALETTE[0])
-        .encode(
-            x=alt.X("x:Q", title=x_axis, scale=scale),
-            y=alt.Y("y:Q", title=y_axis, scale=scale),
-            order=alt.Order("order:Q"),
-        )
-        .properties(width=_WIDTH, height=300)
-    )
-    return _chart(drawn, title, description)
-
-
 def _chart(drawn: Any, title: str, description: str) -> Chart:
     # labelLimit 0, because Vega cuts labels off at 180 pixels.
     ink = {"labelColor": _INK, "titleColor": _INK, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 0}
