@@ -1,9 +1,9 @@
 """Measure whether a leaderboard of hundreds of submissions builds in linear time and opens at once.
 
-For 50, 100, 200 and 500 made-up submissions, with as many queries and sentences as the bundled lexicon has:
+For 4, 68 and 500 made-up submissions, with as many queries and sentences as the bundled lexicon has:
 
 - build_seconds: intervals, ranking with tie groups, and writing every file of the site; the scores are given.
-- page_kb: the overview with its style and scripts, 1000 bytes.
+- page_kb, items_kb, compare_kb: what the overview, the browser of concepts and a comparison load, 1000 bytes.
 - site_mb: all files, 10**6 bytes.
 - interactive_seconds: from the start of the navigation until the table can be searched and sorted, median of five
   loads from file:// in headless Chromium; None without Chromium or playwright.
@@ -28,17 +28,18 @@ from pathlib import Path
 import numpy as np
 from common import parser, seconds
 
-from leaderboard.board import ScoredSubmission, load_submissions, make_board
+from leaderboard.board import ScoredSubmission, make_board, score_submission
 from leaderboard.data import BoardData, SubsetItems, board_data
 from leaderboard.site import write_site
-from leaderboard.submission import Metadata, slug, submission_files
+from leaderboard.submission import Metadata, Submission, read_submission, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, SubsetKey, Tags
 from turkic_idiom_tasks.results.scored import ScoredSubset
 
-SIZES = (50, 100, 200, 500)
+SIZES = (4, 68, 500)
 LOADS = 5
 SEED = 42
 _FILTER = """async () => {
@@ -96,6 +97,11 @@ def _make_up_score(subset: SubsetItems, skill: float, generator: np.random.Gener
         scores = dict.fromkeys(("ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10"), skill)
         scores |= {"ndcg": main, "ndcg_floor": subset.floor}
         scores["ndcg_corrected"] = (main - subset.floor) / (1 - subset.floor)
+    counted = [place for place, item in enumerate(subset.texts) if item in (subset.spelling_free or subset.texts)]
+    headline = None
+    if subset.headline_floor is not None:
+        of_headline = sums if len(counted) == subset.n else sums[counted]  # the same array is not resampled again
+        headline = Headline(tuple(subset.concepts[place] for place in counted), of_headline, subset.headline_floor)
     return ScoredSubset(
         task=subset.task,
         subset=subset.name,
@@ -104,6 +110,7 @@ def _make_up_score(subset: SubsetItems, skill: float, generator: np.random.Gener
         concepts=subset.concepts,
         sums=sums,
         floor=subset.floor,
+        headline=headline,
         scores=scores,
     )
 
@@ -124,13 +131,14 @@ def measure(data: BoardData, n: int, folder: Path) -> dict[str, float | None]:
 def time_in_browser(folder: Path) -> dict[str, float | None]:
     """Return interactive_seconds, filter_seconds, sort_seconds and compare_seconds."""
     names = ("interactive_seconds", "filter_seconds", "sort_seconds", "compare_seconds")
+    weights: dict[str, float | None] = {"items_kb": None, "compare_kb": None}
     chromium = shutil.which("chromium")
     try:
         from playwright.sync_api import sync_playwright
     except ModuleNotFoundError:
-        return dict.fromkeys(names)
+        return dict.fromkeys(names) | weights
     if chromium is None:
-        return dict.fromkeys(names)
+        return dict.fromkeys(names) | weights
     times: dict[str, list[float]] = {name: [] for name in names}
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-background-networking"]
@@ -153,8 +161,19 @@ def time_in_browser(folder: Path) -> dict[str, float | None]:
             page.goto(f"file://{folder}/compare.html?a=model-0000&b=model-0001", wait_until="commit")
             page.wait_for_selector("#result:visible")
             times["compare_seconds"].append(time.perf_counter() - start)
+        for name, address, sign in (
+            ("items_kb", "items.html", "html[data-ready=concepts]"),
+            ("compare_kb", "compare.html?a=model-0000&b=model-0001", "#most:visible"),
+        ):
+            loaded: set[str] = set()
+            page = browser.new_page()
+            page.on("request", lambda request, loaded=loaded: loaded.add(request.url.partition("?")[0]))
+            page.goto(f"file://{folder}/{address}")
+            page.wait_for_selector(sign, state="attached")
+            n_bytes = sum(Path(url.removeprefix("file://")).stat().st_size for url in loaded)
+            weights[name] = round(n_bytes / 1000, 1)
         browser.close()
-    return {name: round(statistics.median(values), 3) for name, values in times.items()}
+    return weights | {name: round(statistics.median(values), 3) for name, values in times.items()}
 
 
 def rescore_seconds(dataset: Dataset, folder: Path) -> float:
@@ -177,7 +196,13 @@ def rescore_seconds(dataset: Dataset, folder: Path) -> float:
     place.mkdir(parents=True)
     for name, content in submission_files(metadata, predictions).items():
         (place / name).write_bytes(content)
-    times = [seconds(lambda: list(load_submissions(folder, dataset))) for _ in range(3)]
+
+    def read_and_score() -> None:
+        submission = read_submission(place, dataset)
+        assert isinstance(submission, Submission)
+        score_submission(submission)
+
+    times = [seconds(read_and_score) for _ in range(3)]
     return round(statistics.median(times), 2)
 
 

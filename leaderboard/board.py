@@ -22,6 +22,7 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
+from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 
@@ -204,10 +205,20 @@ def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -
 def resample_headlines(submissions: Sequence[ScoredSubmission], resampled: ResampledScores) -> ResampledScores:
     """Return the headlines under the draws of the main scores; None where there is none."""
     headlines: dict[SubsetKey, dict[str, Resampled | None]] = {key: {} for key in resampled}
+    to_resample: dict[SubsetKey, dict[str, Headline]] = {}
     for submission in submissions:
         for score in submission.subsets:
-            main = resampled[score.task, score.subset][submission.id]
-            headlines[score.task, score.subset][submission.id] = score.resampled_headline(main)
+            key, of_items = (score.task, score.subset), score.headline
+            if of_items is None or math.isnan(of_items.score):
+                headlines[key][submission.id] = None
+            elif of_items.sums is score.sums:  # nothing is drawn again for the main score, corrected for chance
+                headlines[key][submission.id] = score.resampled_headline(resampled[key][submission.id])
+            else:
+                to_resample.setdefault(key, {})[submission.id] = of_items
+    for key, by_id in to_resample.items():  # all models at once, which is many times faster than one by one
+        strata = [Stratum(of_items.concepts, of_items.sums) for of_items in by_id.values()]
+        for (name, of_items), drawn in zip(by_id.items(), resample_models(strata), strict=True):
+            headlines[key][name] = drawn.corrected(of_items.chance)
     return headlines
 
 

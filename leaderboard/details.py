@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from leaderboard.board import Board, ScoredSubmission
-from leaderboard.data import BoardData, SubsetItems
+from leaderboard.data import SubsetItems
 from leaderboard.ranking import NO_SCORE, Score
 from leaderboard.tables import subset_title
-from turkic_idiom_tasks.dataset.similarity import NOWHERE, STS
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
@@ -26,7 +25,6 @@ from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
 
 Values = dict[str, Any]  # what a template shows, by name
 
-N_HARDEST = 3  # items of each subset
 N_MISSED = 5  # items of each task
 
 _RETRIEVAL_COLUMNS = {
@@ -71,18 +69,10 @@ _COLUMNS = {  # task -> name of a score -> its title
 
 
 def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
-    """Return one task on the page of a submission: a row for each subset with all of its scores, and the hardest items.
-
-    `words` are those of the task for its items, their texts and their answers.
-    """
-    main, words, columns = "nDCG", ("queries", "Idiom", "Right answer"), _COLUMNS.get(task, _RETRIEVAL_COLUMNS)
-    if task == SPANS:
-        main, words = "span F1", ("sentences", "Sentence", "Idiom in it")
-    elif task == STS:
-        main, words = "Spearman", ("pairs", "Sentence", "Paraphrase")
-    elif task in ITEM_TASKS:
-        main, words = "accepted" if task == CLOZE_OPEN else "accuracy", ("items", "Item", "Right answer")
-        columns = _COLUMNS.get(task, _CHOICE_COLUMNS)
+    """Return one task on the page of a submission: a row for each subset with all of its scores."""
+    main, columns = {SPANS: "span F1", STS: "Spearman"}.get(task, "nDCG"), _COLUMNS.get(task, _RETRIEVAL_COLUMNS)
+    if task in ITEM_TASKS:
+        main, columns = "accepted" if task == CLOZE_OPEN else "accuracy", _COLUMNS.get(task, _CHOICE_COLUMNS)
     rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):
@@ -95,72 +85,7 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
         "columns": (main, *columns.values()),
         "rows": rows,
         "asked": "; ".join(ways),
-        "words": words,
-        "hardest": hardest(submission.of_task(task), board.data),
     }
-
-
-def hardest(scores: Sequence[ScoredSubset], data: BoardData) -> list[Values]:
-    """Return the items with the lowest scores, the same number from each subset, and what the model did with them."""
-    items = []
-    for score in scores:
-        subset = data.find(score.task, score.subset)
-        if subset is None:
-            continue
-        concepts = dict(zip(subset.texts, subset.concepts, strict=True))
-        for item, result in _worst(score, subset):
-            hard: Values = {
-                "concept": concepts[item],
-                "language": get_language(subset.name.partition("-")[0]).code,
-                "text": subset.texts[item],
-                "answer": subset.answers[item],
-                "answer_language": subset.language,
-                "result": result,
-            }
-            items.append(hard)
-    return items
-
-
-def _worst(score: ScoredSubset, subset: SubsetItems) -> Iterator[tuple[str, str]]:
-    """Yield the id of each of the hardest items of a subset, and what the model did with it."""
-    if score.answers is not None:
-        answers = score.answers
-        n_shown = 0
-        for item, answer, is_right in zip(answers.items.rows, answers.answers, answers.are_right(), strict=True):
-            if is_right or n_shown == N_HARDEST:
-                continue
-            n_shown += 1
-            text, trap = _chosen(item, answer)
-            result = f"chose {text}" if isinstance(answer, int) else f"wrote {text}"
-            yield item.id, "could not be read" if answer is None else result + (f" ({trap})" if trap else "")
-    elif score.similarities is not None:
-        # No pair has a share in a correlation, so these are the sentences whose literal rewording is nearer than their
-        # paraphrase by the largest difference
-        pairs, values = score.similarities.pairs, score.similarities.values
-        incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-        gains = values[pairs.correct[incorrect]] - values[incorrect]
-        for place in np.argsort(gains, kind="stable")[:N_HARDEST].tolist():  # stable: of ties the first pair
-            rewording = int(incorrect[place])
-            paraphrase = int(pairs.correct[rewording])
-            yield pairs.rows[paraphrase].id, f"{values[paraphrase]:.3f}; literal rewording {values[rewording]:.3f}"
-    elif score.task == SPANS:
-        rows = []
-        for sentence, (numerator, denominator) in zip(score.items, score.sums.tolist(), strict=True):
-            f1 = numerator / denominator if denominator else 1.0  # nothing to find, and nothing found
-            # Among equal ones those with the most mistakes first
-            rows.append((f1, -denominator, sentence, numerator / 2))
-        for _, negative_denominator, sentence, n_correct in sorted(rows)[:N_HARDEST]:
-            n_gold = subset.n_right[sentence]
-            n_wrong = -negative_denominator - n_gold - n_correct
-            wrong = f", {n_wrong:g} wrong" if n_wrong > 0 else ""
-            yield sentence, f"{n_correct:g} of {n_gold:g} found{wrong}"
-    else:
-        for ndcg, query in sorted(zip(score.sums[:, 0].tolist(), score.items, strict=True))[:N_HARDEST]:
-            if subset.n_right[query] > 1:
-                yield query, f"nDCG {ndcg:.3f}"
-            else:
-                rank = 2 ** (1 / ndcg) - 1  # nDCG = 1 / log2(1 + rank) of one relevant document; in a tie their mean
-                yield query, f"rank {rank:.0f} of {subset.pool}"
 
 
 def _chosen(item: Item, answer: Answer) -> tuple[str, str]:

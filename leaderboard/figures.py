@@ -49,7 +49,8 @@ def forest_by_language(board: Board, task: str) -> Values | None:
     for name, label in _labels(board, list(board.by_task[task])[:N_BEST]).items():
         groups.append((label, _language_rows(board, board.by_id[name], task), name))
     measure = _MEASURES.get(task, "nDCG")
-    description = f"{measure} of each language with its 95% interval. The tick is the floor."
+    tick = "0" if task == STS else "the floor"
+    description = f"{measure} of each language with its 95% interval. The tick is {tick}."
     title = f"The best models on {TASK_LABELS[task]} by language"
     return _forest(title, description, groups)
 

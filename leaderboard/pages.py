@@ -80,6 +80,7 @@ class Pages:
             "built": built,
             "version": version("turkic-idiom-tasks"),
             "navigation": [(title, links) for title, links in navigation if links],
+            "summary": "How well models understand idioms of Turkic languages, computed from submitted predictions",
             "has_models": models is not None,
             "data": self._data,
             "languages": self._data.languages,
@@ -120,7 +121,7 @@ class Pages:
         for name, submission in board.by_id.items():
             yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
         yield from self._other_pages()
-        yield from scripts.comparison_files(board)
+        yield from scripts.comparison_files({**(self._models.by_id if self._models else {}), **board.by_id}.values())
         yield from scripts.concept_files(self._boards)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
@@ -160,7 +161,12 @@ class Pages:
             pages += [(f"{name}-{tab.name}.html", tab) for tab in tabs]
         if older:
             pages.append((f"{name}-{_OLDER}.html", None))
+        rendered: dict[str, bytes] = {}
         for file, of_page in pages:
+            key = of_page.name if of_page else _OLDER
+            if key in rendered:  # the default tab, whose table takes most of the time
+                yield file, rendered[key]
+                continue
             table = tables.tab_table(of_page, self._tabs_by_language) if of_page else None
             forest = figures.forest_by_task(of_page) if of_page else None
             values |= {
@@ -170,7 +176,8 @@ class Pages:
                 "forest": forest,
                 "older": () if of_page else older,
             }
-            yield file, self._page(template, title, file=file, current=f"{name}.html", **values)
+            rendered[key] = self._page(template, title, file=file, current=f"{name}.html", **values)
+            yield file, rendered[key]
 
     def _language_model_pages(self, models: Board) -> Iterator[tuple[str, bytes]]:
         """Yield the page of all language models, and a page for each language with ranks of its own."""
@@ -249,8 +256,12 @@ class Pages:
         )
 
     def _other_pages(self) -> Iterator[tuple[str, bytes]]:
-        labels, items = scripts.choice_labels(self._board.by_id.values()), scripts.comparison_json(self._board)
-        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items)
+        labels: dict[str, str] = {}
+        for board in self._boards:
+            labels |= scripts.choice_labels(board.by_id.values())
+        pairs = scripts.suggested_pairs(self._boards)
+        items = scripts.comparison_json(self._boards)
+        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items, pairs=pairs)
         browser = self._page("items.html", "Concepts", browser=markup(), concepts_file=scripts.CONCEPTS_FILE)
         yield "items.html", browser
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
@@ -270,6 +281,9 @@ class Pages:
                 n_reviewed += len(self._data.lexicon.reviewed(language))
         page = self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
         yield "data.html", page
+        if self._built:  # an entry needs a day; feed readers know the old ones by their ids
+            submissions = [one for board in self._boards for one in board.by_id.values()]
+            yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)
         yield "paper.html", self._page("paper.html", "Reported in the paper", published=figures.reported())
         yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
 

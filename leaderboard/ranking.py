@@ -113,6 +113,7 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
     reach = np.array([model.reach for model in models])
     influences = np.stack([model.influence for model in models])
     has_undefined = np.array([np.isnan(model.draws).any() for model in models])
+    least, most = (np.array([end(model.draws) for model in models]) for end in (np.min, np.max))
     for upper in range(len(models) - 1):
         gaps = scores[upper] - scores[upper + 1 :]
         is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
@@ -125,8 +126,9 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
         # if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the edge.
         n_below_end = np.floor(tails * (RESAMPLES - 1))
         threshold = models[upper].draws - _SAME
+        are_apart = least[upper] - _SAME > most[lower]  # no draw of the one reaches any of the other
         for pair, place in enumerate(lower.tolist()):
-            n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
+            n_not_above = 0 if are_apart[pair] else int(np.count_nonzero(models[place].draws >= threshold))
             if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
                 is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
             else:

@@ -1,19 +1,16 @@
 """Data that the scripts of the pages need: those that compare models, browse items, and check a submission.
 
-The page of comparisons gives the same intervals and p-values as `turkic-idiom compare` because it uses the same draws
-and exchanges: `metrics` makes them from the names of the concepts, and two files of the site hold them. The sums are
-exact in both places (see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
+The page of comparisons gives the same intervals and p-values as `turkic-idiom compare` because it makes the same draws
+and exchanges: it has the states with which numpy's generators begin, which `metrics` seeds with the names of the
+concepts. The sums are exact in both places (see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from leaderboard import submission as rules
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
@@ -28,44 +25,37 @@ from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
+    RESAMPLES,
     SEED,
     SMALL_N,
     UNRELIABLE_NOTE,
     Stratum,
-    poisson_counts,
+    digest,
     sum_by_concept,
 )
-from turkic_idiom_tasks.metrics.comparison import signs_of_concept
+from turkic_idiom_tasks.metrics.comparison import EXCHANGES
 from turkic_idiom_tasks.report.compare import ALPHA
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
+from turkic_idiom_tasks.results.model_predictions import BASELINE
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.spans import TAG_LETTERS
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
 
-DRAWS_FILE = "draws.js"
-SIGNS_FILE = "signs.js"
 CONCEPTS_FILE = "concepts.js"
 CHUNK = 8  # concepts of a file with texts
 
-# The draws are the largest file of the site: 10,000 counts for each concept, most of them 0, 1 or 2.
-# A pair of counts below 9 is one character of this list: the one at the position 9 * first count + second count.
-# A pair with a larger count is the mark, then one character for each count.
-# JSON writes a quotation mark and a backslash as two characters, so neither is in the list.
-_PAIRS = "".join(chr(code) for code in range(35, 118) if chr(code) != "\\")[:81]
-_BASE = 9
-_MARK = "~"
 
-
-def comparison_json(board: Board) -> dict[str, Any]:
+def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     """Return what the page needs to know about the data; nothing in it depends on the submissions.
 
-    Each concept has a number, which is the same in every subset and in the draws.
+    Each concept has a number, which is the same in every subset.
     """
-    names = concept_names(board.data)
+    names = concept_names(boards)
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
-    for subset in board.data.with_parts:
+    for subset in (subset for board in boards for subset in board.data.with_parts):
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         with_several = set()  # concepts of a query with several right answers, whose score is no one rank
         for item, concept in zip(subset.texts, subset.concepts, strict=True):
@@ -74,7 +64,10 @@ def comparison_json(board: Board) -> dict[str, Any]:
         row = {
             "key": subset.key,
             "task": subset.task,
+            "title": subset_title(subset.name),
+            "from": get_language(subset.name.partition("-")[0]).code,
             "language": subset.language,
+            "label": subset_title(subset.name) if subset.task == EQUIVALENT else LANGUAGES[subset.language].name,
             "n": subset.n,
             "headline": _headline(subset, concepts.tolist()),
             "concepts": [numbers[name] for name in concepts.tolist()],
@@ -82,23 +75,35 @@ def comparison_json(board: Board) -> dict[str, Any]:
             "several": [position for position, name in enumerate(concepts.tolist()) if name in with_several],
         }
         subsets.append(row)
+    tasks = {task for board in boards for task in board.data.tasks}
+    lexicon = boards[0].data.lexicon
+    places = {name: place for place, name in enumerate(sorted({*names, *(lexicon.concepts if lexicon else ())}))}
+    whole = [task for task in boards[0].data.tasks if task not in EXTRA_TASKS]
+    groups = [("All tasks", whole), ("T1–T3", [task for task in whole if task in RETRIEVAL_TASKS])]
+    groups += [("All kinds", list(board.data.tasks)) for board in boards[1:]]
     return {
-        "concepts": len(names),
         "names": names,
+        "chunks": [places[name] // CHUNK for name in names],
+        "states": [_states(name) for name in names],
         "subsets": subsets,
-        "titles": {task: TASK_LABELS[task] for task in board.data.tasks},
-        "languages": {code: LANGUAGES[code].name for code in board.data.languages},
+        "titles": {task: label for task, label in TASK_LABELS.items() if task in tasks},
         "small": SMALL_N,
         "few": FEW,
         "unreliable_note": UNRELIABLE_NOTE,
-        "whole": [task for task in board.data.tasks if task not in EXTRA_TASKS],
-        "retrieval": [task for task in board.data.tasks if task in RETRIEVAL_TASKS],
+        "whole": sorted({task for _, group in groups for task in group}),
+        "groups": groups,
         "alpha": ALPHA,
-        "draws": DRAWS_FILE,
-        "signs": SIGNS_FILE,
-        "texts": CONCEPTS_FILE,
-        "pairs": _PAIRS,
+        "draws": RESAMPLES,
     }
+
+
+def _states(concept: str) -> str:
+    """Return the first states of the generators of a concept's draws and exchanges: state and increment of each."""
+    states = []
+    for seed in ([SEED, digest(concept)], [SEED, digest(concept), EXCHANGES]):
+        state: Any = np.random.default_rng(seed).bit_generator.state["state"]
+        states += [f"{state['state']:032x}", f"{state['inc']:032x}"]
+    return "".join(states)
 
 
 def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None:
@@ -115,22 +120,11 @@ def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None
     return {"floor": subset.headline_floor, "places": places}
 
 
-def comparison_files(board: Board) -> Iterator[tuple[str, bytes]]:
-    """Yield (path within the site, content) of the scripts that the page loads: sums of submissions, and the draws."""
+def comparison_files(submissions: Iterable[ScoredSubmission]) -> Iterator[tuple[str, bytes]]:
+    """Yield (path within the site, content) of the scripts that the page loads: the sums of each submission."""
     # Scripts and no JSON, because a page that is opened from a file:// address may load scripts and nothing else
-    for name, submission in board.by_id.items():
-        yield (
-            f"scores/{name}.js",
-            f"turkicIdiomScores({json.dumps(name)},{_compact(concept_sums(submission))});\n".encode(),
-        )
-    names = concept_names(board.data)
-    rows = [_packed(counts) for counts in poisson_counts(names)] if names else []
-    yield DRAWS_FILE, f"turkicIdiomDraws({_compact(rows)});\n".encode()
-    exchanges = []
-    for name in names:  # a bit for each exchange: 1 if the systems are exchanged
-        bits = np.packbits(signs_of_concept(name, SEED) < 0).tobytes()
-        exchanges.append(base64.b64encode(bits).decode("ascii"))
-    yield SIGNS_FILE, f"turkicIdiomSigns({_compact(exchanges)});\n".encode()
+    for submission in submissions:
+        yield f"scores/{submission.id}.js", _call("Scores", submission.id, concept_sums(submission))
 
 
 def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
@@ -146,12 +140,23 @@ def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
     return labels
 
 
-def concept_names(data: BoardData) -> tuple[str, ...]:
-    """Return the concepts of all queries and sentences of the data, sorted."""
+def concept_names(boards: Iterable[Board]) -> tuple[str, ...]:
+    """Return the concepts of all queries, sentences and items of the data, sorted."""
     names: set[str] = set()
-    for subset in data.with_parts:
-        names.update(subset.concepts)
+    for board in boards:
+        for subset in board.data.with_parts:
+            names.update(subset.concepts)
     return tuple(sorted(names))
+
+
+def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
+    """Return ids of models to compare: the best with the next, and with the best baseline."""
+    pairs = []
+    for board in boards:
+        best, *others = [*dict.fromkeys([*board.overall, *board.retrieval]), ""]
+        baselines = [name for name in others if name and board.by_id[name].metadata.type == BASELINE]
+        pairs += [(best, name) for name in dict.fromkeys([*others[:1], *baselines[:1]]) if name]
+    return pairs[:3]
 
 
 def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
@@ -182,21 +187,21 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     """
     lexicon = boards[0].data.lexicon
     rows = {row["id"]: row for row in (lexicon_rows(lexicon) if lexicon else ())}
-    counts: dict[str, list[tuple[int, int]]] = {}  # concept -> for each of its items the subset and who solves it
+    counts: dict[str, list[tuple[int, int, int]]] = {}  # concept -> of each item the subset, who solves it, its place
     subsets: dict[str, dict[str, Any]] = {}
     models: dict[str, str] = {}
-    missed: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    missed: dict[str, dict[str, str | list[str | int]]] = {}
     for board in boards:
         labels = choice_labels(board.by_id.values())
         models |= {name: labels[name] for name in board.by_id}
         for subset in board.data.with_parts:
             table = []
-            for result in item_results(board, subset):
+            for place, result in enumerate(item_results(board, subset)):
                 concept, n = result["concept"], result["n_missed"]
                 row = rows.setdefault(concept, bare_row(concept))
                 n_solved = result["n_models"] - n
                 row.setdefault("items", []).append([subset.key, result["text"], result["right"], n_solved])
-                counts.setdefault(concept, []).append((len(subsets), n_solved))
+                counts.setdefault(concept, []).append((len(subsets), n_solved, place))
                 is_alike = None if subset.spelling_free is None else int(result["id"] not in subset.spelling_free)
                 table.append([concept, is_alike, result["chosen"], result["n_chosen"]])
             subsets[subset.key] = {
@@ -230,21 +235,22 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     yield CONCEPTS_FILE, _call("Concepts", data | {"chunk": CHUNK, "models": models})
 
 
-def _missed(board: Board, submission: ScoredSubmission) -> dict[str, list[tuple[str, str]]]:
-    """Return ``T2/tur`` -> (concept, wrong answer) of each item that a submission misses; "" if that is not kept."""
-    missed = {}
+def _missed(board: Board, submission: ScoredSubmission) -> dict[str, str | list[str | int]]:
+    """Return ``T2/tur`` -> which items a submission misses, in their order.
+
+    It is a 1 for each that it misses, otherwise a 0; of a language model its wrong answer, "" if that cannot be read.
+    """
+    missed: dict[str, str | list[str | int]] = {}
     for score in submission.subsets:
         subset = board.data.find(score.task, score.subset)
         if subset is None or score.similarities is not None:
             continue
-        answers = wrong_answers(submission, score, subset)
-        rows = zip(score.concepts, score.solved.tolist(), answers, strict=True)
-        # The first documents of hundreds of encoders would take more room than all other files of the site
-        missed[subset.key] = [
-            (concept, answer[0] if answer and score.answers else "")
-            for concept, is_solved, answer in rows
-            if not is_solved
-        ]
+        solved = score.solved.tolist()
+        if score.answers is None:  # first documents of hundreds of encoders would take most of the room of the site
+            missed[subset.key] = "".join(str(int(not is_solved)) for is_solved in solved)
+        else:
+            answers = zip(wrong_answers(submission, score, subset), solved, strict=True)
+            missed[subset.key] = [0 if is_solved else answer[0] if answer else "" for answer, is_solved in answers]
     return missed
 
 
@@ -293,21 +299,3 @@ def check_rules(data: BoardData) -> dict[str, Any]:
         "methods": list(METHODS),
         "blanks": BLANKS.pattern,
     }
-
-
-def _packed(counts: npt.NDArray[np.uint8]) -> str:
-    """Return the counts of one concept as text, two counts in one character."""
-    first, second = counts[0::2], counts[1::2]
-    is_pair = (first < _BASE) & (second < _BASE)
-    codes = np.where(is_pair, _BASE * first + second, 0)
-    text = np.frombuffer(_PAIRS.encode("ascii"), dtype=np.uint8)[codes].tobytes().decode("ascii")
-    if is_pair.all():
-        return text
-    characters = list(text)
-    for position in np.flatnonzero(~is_pair):
-        characters[position] = f"{_MARK}{_PAIRS[first[position]]}{_PAIRS[second[position]]}"
-    return "".join(characters)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)

@@ -210,7 +210,7 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
     if metadata is None:
         return LeftOut(folder, faults)
     if folder.name != slug(metadata):
-        message = f"this submission belongs into a folder named {slug(metadata)}, not {display(folder.name)}"
+        message = f"this submission belongs in a folder named {slug(metadata)}, not {display(folder.name)}"
         faults.append(SubmissionFault(folder, 0, message))
     if metadata.dataset_revision != dataset.revision:
         is_sound = metadata.edition is not None and not faults

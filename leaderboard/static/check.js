@@ -330,7 +330,7 @@
     if (!metadata) return { faults };
     const slug = await slugOf(metadata);
     if (folder && slug && folder !== slug)
-      faults.push({ file: "", line: 0, message: `this submission belongs into a folder named ${slug}, not ${shown(folder)}` });
+      faults.push({ file: "", line: 0, message: `this submission belongs in a folder named ${slug}, not ${shown(folder)}` });
     checkRevision(metadata, faults);
     if (metadata.dataset_revision !== rules.data.revision) return { faults }; // its predictions do not fit these data
     for (const name of Object.keys(rules.files)) if (files.has(name)) await checkPredictions(name, files.get(name), faults);
@@ -374,7 +374,7 @@
     }
     if (!faults.length) {
       messages.append(line(`No fault in its form: ${list.format(names.sort())}.`, "sound"));
-      if (!folder && slug) messages.append(line(`They belong into a folder named ${slug}.`));
+      if (!folder && slug) messages.append(line(`They belong in a folder named ${slug}.`));
       messages.append(line("Now run the third command: it also knows every id, and shows the scores."));
     }
     report.append(title, messages);

@@ -8,31 +8,79 @@
   const TIED = 5e-10; // a part in the difference below this is a tie
   const TIED_SCORES = 1e-9; // an exchange whose difference is smaller by less is as extreme
   const setup = JSON.parse(document.getElementById("items").textContent);
-  const { subsets, small, titles, languages } = setup;
+  const { subsets, small, titles } = setup;
   const form = document.getElementById("choice");
   const status = document.getElementById("status");
   const loaded = new Map();
-  let counts = []; // for each concept how often each draw holds it
   window.turkicIdiomScores = (id, sums) => loaded.set(id, sums);
-  window.turkicIdiomDraws = rows => (counts = rows.map(unpack));
-  let exchanges = []; // for each concept the bits that say in which random exchanges the models change places
-  window.turkicIdiomSigns = rows =>
-    (exchanges = rows.map(row => Uint8Array.from(atob(row), character => character.charCodeAt(0))));
+  const texts = new Map(); // concept -> its texts and items
+  window.turkicIdiomPart = (_, rows) => rows.forEach(row => texts.set(row.id, row));
 
-  // Two counts below 9 are one character; others are a mark and one character each
-  const codes = new Map([...setup.pairs].map((character, code) => [character, code]));
-  function unpack(text) {
-    const unpacked = [];
-    for (let at = 0; at < text.length; at++) {
-      if (text[at] === "~") {
-        unpacked.push(codes.get(text[at + 1]), codes.get(text[at + 2]));
-        at += 2;
-      } else {
-        const pair = codes.get(text[at]);
-        unpacked.push(Math.floor(pair / 9), pair % 9);
+  // numpy's generator PCG64: a state of 128 bits is multiplied and increased; the halves of each output stand in `low`
+  // and `high`. The page has the first state for each concept. A product of two parts of 16 bits is exact in a number,
+  // and written out it takes a fifth of the time of a loop.
+  const N_DRAWS = setup.draws;
+  function generator(hex) {
+    const words = [...hex.matchAll(/.{8}/g)].map(([word]) => parseInt(word, 16));
+    let [s3, s2, s1, s0] = words; // 32 bits each, the highest first
+    const parts = words.slice(4).flatMap(word => [word >>> 16, word & 0xffff]);
+    const [i7, i6, i5, i4, i3, i2, i1, i0] = parts; // what is added
+    const [m7, m6, m5, m4, m3, m2, m1, m0] = [0x2360, 0xed05, 0x1fc6, 0x5da4, 0x4385, 0xdf64, 0x9fcc, 0xf645];
+    const self = { low: 0, high: 0 };
+    self.next = () => {
+      const [a0, a1, a2, a3] = [s0 & 0xffff, s0 >>> 16, s1 & 0xffff, s1 >>> 16];
+      const [a4, a5, a6, a7] = [s2 & 0xffff, s2 >>> 16, s3 & 0xffff, s3 >>> 16];
+      const above = value => Math.floor(value / 65536);
+      const r0 = i0 + a0 * m0;
+      const r1 = i1 + above(r0) + a0 * m1 + a1 * m0;
+      const r2 = i2 + above(r1) + a0 * m2 + a1 * m1 + a2 * m0;
+      const r3 = i3 + above(r2) + a0 * m3 + a1 * m2 + a2 * m1 + a3 * m0;
+      const r4 = i4 + above(r3) + a0 * m4 + a1 * m3 + a2 * m2 + a3 * m1 + a4 * m0;
+      const r5 = i5 + above(r4) + a0 * m5 + a1 * m4 + a2 * m3 + a3 * m2 + a4 * m1 + a5 * m0;
+      const r6 = i6 + above(r5) + a0 * m6 + a1 * m5 + a2 * m4 + a3 * m3 + a4 * m2 + a5 * m1 + a6 * m0;
+      const r7 = i7 + above(r6) + a0 * m7 + a1 * m6 + a2 * m5 + a3 * m4 + a4 * m3 + a5 * m2 + a6 * m1 + a7 * m0;
+      s0 = ((r1 << 16) | (r0 & 0xffff)) >>> 0;
+      s1 = ((r3 << 16) | (r2 & 0xffff)) >>> 0;
+      s2 = ((r5 << 16) | (r4 & 0xffff)) >>> 0;
+      s3 = ((r7 << 16) | (r6 & 0xffff)) >>> 0;
+      const turn = s3 >>> 26; // the halves of the state, combined and turned
+      const [low, high] = turn & 32 ? [s1 ^ s3, s0 ^ s2] : [s0 ^ s2, s1 ^ s3];
+      const by = turn & 31;
+      self.low = by ? (low >>> by) | (high << (32 - by)) : low;
+      self.high = by ? (high >>> by) | (low << (32 - by)) : high;
+    };
+    return self;
+  }
+
+  // How often each draw holds a concept: Poisson numbers of mean 1, by multiplying uniform numbers (Knuth)
+  const INVERSE_E = 0.36787944117144233;
+  const countsOf = remembered(concept => {
+    const random = generator(setup.states[concept].slice(0, 64));
+    const counts = new Uint8Array(N_DRAWS);
+    for (let draw = 0; draw < N_DRAWS; draw++)
+      for (let product = 1; ; counts[draw]++) {
+        random.next();
+        product *= ((random.high >>> 5) * 67108864 + (random.low >>> 6)) / 9007199254740992;
+        if (product <= INVERSE_E) break;
       }
+    return counts;
+  });
+
+  // In which random exchanges the models change places in a concept: 1 or -1
+  const signsOf = remembered(concept => {
+    const random = generator(setup.states[concept].slice(64));
+    const signs = new Int8Array(N_DRAWS);
+    for (let draw = 0; draw < N_DRAWS; draw += 2) {
+      random.next();
+      signs[draw] = random.low < 0 ? 1 : -1;
+      signs[draw + 1] = random.high < 0 ? 1 : -1;
     }
-    return Uint8Array.from(unpacked);
+    return signs;
+  });
+
+  function remembered(make) {
+    const known = new Map();
+    return key => known.get(key) || known.set(key, make(key)).get(key);
   }
 
   // The score of one subset, the same under each draw, and the influence of each concept on it
@@ -42,14 +90,13 @@
       above: subset.sizes ? sums[place] : sums[2 * place],
       below: subset.sizes ? subset.sizes[place] : sums[2 * place + 1],
     }));
-    const n = counts[0].length;
-    const [numerators, denominators] = [new Float64Array(n), new Float64Array(n)];
+    const [numerators, denominators] = [new Float64Array(N_DRAWS), new Float64Array(N_DRAWS)];
     let [above, below] = [0, 0];
     for (const term of terms) {
-      const own = counts[term.concept];
+      const own = countsOf(term.concept);
       above += term.above;
       below += term.below;
-      for (let draw = 0; draw < n; draw++) {
+      for (let draw = 0; draw < N_DRAWS; draw++) {
         numerators[draw] += own[draw] * term.above;
         denominators[draw] += own[draw] * term.below;
       }
@@ -73,6 +120,8 @@
       draws: resampled.draws.map(value => (value - floor) * scale),
       influence: new Map([...resampled.influence].map(([concept, value]) => [concept, value * scale])),
       reach: resampled.reach * scale,
+      terms: resampled.terms,
+      scale,
     };
   }
 
@@ -202,44 +251,41 @@
 
   // The difference of a pair on one subset under each exchange of the models in random concepts
   function exchangedGaps({ a, b }) {
-    const n = counts[0].length;
-    const [above, below] = [new Float64Array(n), new Float64Array(n)]; // what the exchanges move
+    const [above, below] = [new Float64Array(N_DRAWS), new Float64Array(N_DRAWS)]; // what the exchanges move
     const middle = [0, 0];
     a.terms.forEach((first, place) => {
       const second = b.terms[place];
       middle[0] += (first.above + second.above) / 2;
       middle[1] += (first.below + second.below) / 2;
-      addExchanges(above, exchanges[first.concept], (second.above - first.above) / 2);
-      addExchanges(below, exchanges[first.concept], (second.below - first.below) / 2);
+      const halves = [(second.above - first.above) / 2, (second.below - first.below) / 2];
+      if (!halves[0] && !halves[1]) return;
+      const signs = signsOf(first.concept);
+      for (let draw = 0; draw < N_DRAWS; draw++) {
+        above[draw] += signs[draw] * halves[0];
+        below[draw] += signs[draw] * halves[1];
+      }
     });
-    const gaps = new Float64Array(n);
-    for (let draw = 0; draw < n; draw++) {
+    return above.map((moved, draw) => {
       const [more, less] = [middle[1] + below[draw], middle[1] - below[draw]];
-      const second = more > 0 ? (middle[0] + above[draw]) / more : NaN;
-      const first = less > 0 ? (middle[0] - above[draw]) / less : NaN;
-      gaps[draw] = second - first;
-    }
-    return gaps;
+      const second = more > 0 ? (middle[0] + moved) / more : NaN;
+      const first = less > 0 ? (middle[0] - moved) / less : NaN;
+      return second - first;
+    });
   }
 
-  // Add a value, or its opposite where the bit of the draw is set, to every draw
-  function addExchanges(sums, bits, value) {
-    if (value === 0) return;
-    for (let draw = 0, at = 0; draw < sums.length; at++)
-      for (let mask = 128; mask && draw < sums.length; mask >>= 1, draw++) sums[draw] += bits[at] & mask ? -value : value;
-  }
-
-  // How probable an at least as large difference is if the models were equal: exchanged in random concepts
+  // How probable an at least as large difference is if the models were equal: exchanged in random concepts. A pair may
+  // have a weight; without one all have the same
   function signFlip(pairs) {
-    const gaps = new Float64Array(counts[0].length);
+    const gaps = new Float64Array(N_DRAWS);
     let observed = 0;
     for (const pair of pairs) {
       pair.gaps ||= exchangedGaps(pair); // a pair is tested by itself and in the mean over the languages
-      for (let draw = 0; draw < gaps.length; draw++) gaps[draw] += pair.gaps[draw] / pairs.length;
-      observed += (pair.b.score - pair.a.score) / pairs.length;
+      const weight = (pair.weight ?? 1 / pairs.length) * (pair.a.scale || 1);
+      for (let draw = 0; draw < N_DRAWS; draw++) gaps[draw] += pair.gaps[draw] * weight;
+      observed += ((pair.b.score - pair.a.score) / (pair.a.scale || 1)) * weight;
     }
     const extreme = gaps.filter(gap => !(Math.abs(gap) < Math.abs(observed) - TIED_SCORES)).length;
-    return (extreme + 1) / (gaps.length + 1);
+    return (extreme + 1) / (N_DRAWS + 1);
   }
 
   // p-values adjusted for all of them (Holm, 1979); null is no test and stays null
@@ -293,7 +339,7 @@
         const { members, parts } = shared.get(task);
         if (!members.includes(first) || !members.includes(second)) continue;
         const pairs = parts.map(({ subset, resampled }) => ({ subset, a: resampled.get(first), b: resampled.get(second) }));
-        const entries = pairs.map(pair => row(task, languages[pair.subset.language], [pair], [pair.a, pair.b]));
+        const entries = pairs.map(pair => row(task, pair.subset.label, [pair], [pair.a, pair.b]));
         if (pairs.length > 1) {
           const means = ["a", "b"].map(side => mean(pairs.map(pair => pair[side])));
           entries.push(row(task, "mean", pairs, means));
@@ -339,33 +385,58 @@
       task => shared.get(task).members.length === models.length && shared.get(task).withHeadline.length,
     );
     const isWhole = group => group.length && group.every(task => tasks.includes(task) && shared.get(task).isWhole);
-    const groups = [["All tasks", setup.whole], ["T1–T3", setup.retrieval]].filter(([, group]) => isWhole(group));
+    const groups = setup.groups.filter(([, group]) => isWhole(group));
     const whole = tasks.filter(task => shared.get(task).isWhole && setup.whole.includes(task));
     if (whole.length > 1 && !groups.some(([, group]) => group.length === whole.length))
       groups.push([whole.map(task => titles[task]).join(", "), whole]);
     for (const task of tasks) groups.push([titles[task], [task]]);
-    return groups.map(([title, group]) => {
-      const means = models.map(model =>
-        mean(
-          group.map(task =>
-            mean(
-              shared
-                .get(task)
-                .withHeadline.map(({ subset, resampled }) =>
-                  headline(subset, model.sums[subset.key], resampled.get(model)),
-                ),
-            ),
-          ),
-        ),
+    const partsOf = (group, model) =>
+      group.map(task =>
+        shared
+          .get(task)
+          .withHeadline.map(({ subset, resampled }) => headline(subset, model.sums[subset.key], resampled.get(model))),
       );
+    return groups.map(([title, group], place) => {
+      const parts = models.map(model => partsOf(group, model));
+      const means = parts.map(ofModel => mean(ofModel.map(mean)));
       const entry = { title, n: means[0].influence.size, scores: means.map(({ score }) => score) };
-      if (models.length > 2) return { ...entry, intervals: means.map(interval) };
-      const gap = difference(means[1], means[0]);
-      return { ...entry, difference: gap.score, interval: interval(gap) };
+      if (models.length > 2) entry.intervals = means.map(interval);
+      else {
+        const gap = difference(means[1], means[0]);
+        Object.assign(entry, { difference: gap.score, interval: interval(gap) });
+      }
+      // The first line, over most tasks, is the one that is tested: one question before all others
+      if (!place) entry.pairs = testedPairs(models, means, parts, entry.n);
+      return entry;
     });
   }
 
-  // A sentence for each task of a pair, as `verdict` of turkic_idiom_tasks/report/compare.py writes it
+  function testedPairs(models, means, parts, n) {
+    const pairs = pairsOf(models).map(([second, first]) => {
+      const [b, a] = [second, first].map(model => models.indexOf(model));
+      const weighted = parts[a].flatMap((ofTask, task) =>
+        ofTask.map((part, at) => ({ a: part, b: parts[b][task][at], weight: 1 / parts[a].length / ofTask.length })),
+      );
+      const gap = difference(means[b], means[a]);
+      return { first, second, difference: gap.score, interval: interval(gap), p: n < small ? null : signFlip(weighted) };
+    });
+    const adjusted = holm(pairs.map(({ p }) => p));
+    return pairs.map((pair, place) => ({ ...pair, p: adjusted[place] }));
+  }
+
+  // The tested difference of each pair over most tasks
+  function verdictsOverAll({ title, pairs }) {
+    return pairs.map(({ first, second, difference: gap, interval: { low, high }, p }) => {
+      const chance = p === null ? "; too few concepts for a test" : p < 0.001 ? "; p < .001" : `; p = ${pValue(p)}`;
+      const about = `(${score(low)} to ${score(high)}${chance})`;
+      if (p === null || p >= setup.alpha) return `${title}: no clear difference between ${first.short} and ${second.short}, ${signed(gap)} ${about}.`;
+      const [better, worse] = gap > 0 ? [second, first] : [first, second];
+      const ends = gap > 0 ? about : `(${score(-high)} to ${score(-low)}${chance})`;
+      return `${title}: ${better.short} is better than ${worse.short} by ${score(Math.abs(gap))} ${ends}.`;
+    });
+  }
+
+  // A sentence for each task of a pair; it says the same as `verdict` of turkic_idiom_tasks/report/compare.py
   function verdictsOfPair(rows) {
     return [...new Set(rows.map(({ title }) => title))].map(title => {
       const own = rows.filter(entry => entry.title === title);
@@ -373,14 +444,16 @@
       const parts = own.slice(0, -1);
       if (whole.n < small) return `Too few concepts on ${title} for a test.`;
       const counted = [];
+      const languages = parts.some(({ language }) => language.includes("→")) ? "directions" : "languages";
       for (const model of [whole.first, whole.second]) {
         const n = parts.filter(({ winner }) => winner === model).length;
-        if (n && whole.winner === model) counted.unshift(`${n} of ${parts.length} languages`);
-        else if (n) counted.push(`${model.letter} is better in ${n} of ${parts.length} languages`);
+        if (n && whole.winner === model) counted.unshift(`${n} of ${parts.length} ${languages}`);
+        else if (n) counted.push(`${model.short} is better in ${n} of ${parts.length} ${languages}`);
       }
       if (parts.length && whole.winner && !parts.some(({ winner }) => winner === whole.winner))
-        counted.unshift(`over all ${parts.length} languages, in none by itself`);
-      const said = whole.winner ? `${whole.winner.letter} is better on ${title}` : `No difference shown on ${title}`;
+        counted.unshift(`over all ${parts.length} ${languages}, in none by itself`);
+      const by = whole.winner && `${other(whole, whole.winner).short} on ${title} by ${score(Math.abs(whole.difference))}`;
+      const said = whole.winner ? `${whole.winner.short} is better than ${by}` : `No clear difference on ${title}`;
       return `${said}${counted.length ? ` (${counted.join("; ")})` : ""}.`;
     });
   }
@@ -392,25 +465,26 @@
       const said = [];
       if (own[0].n < small) said.push("too few concepts for a test");
       for (const model of models) {
-        const beaten = own.filter(({ winner }) => winner === model).map(entry => other(entry, model).letter);
-        if (beaten.length) said.push(`${model.letter} is better than ${enumerate(beaten)}`);
+        const beaten = own.filter(({ winner }) => winner === model).map(entry => other(entry, model).short);
+        if (beaten.length) said.push(`${model.short} is better than ${enumerate(beaten)}`);
       }
       const open = own.filter(({ winner, n }) => winner === null && n >= small);
-      const pairs = open.map(({ first, second }) => `${first.letter} and ${second.letter}`);
-      if (open.length === own.length) said.push("no difference shown between any two");
-      else if (open.length) said.push(`no difference shown between ${pairs.join(", or ")}`);
+      const pairs = open.map(({ first, second }) => `${first.short} and ${second.short}`);
+      if (open.length === own.length) said.push("no clear difference between any two");
+      else if (open.length) said.push(`no clear difference between ${pairs.join(", or ")}`);
       const lacking = models.filter(model => !own.some(({ first, second }) => first === model || second === model));
-      if (lacking.length) said.push(`not submitted by ${enumerate(lacking.map(({ letter }) => letter))}`);
+      if (lacking.length) said.push(`not submitted by ${enumerate(lacking.map(({ short }) => short))}`);
       return `${title}: ${said.join("; ")}.`;
     });
   }
 
+  const isRetrieval = task => /^T\d$/.test(task);
   const other = (entry, model) => (entry.first === model ? entry.second : entry.first);
   const enumerate = words => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
   const score = value => value.toFixed(3).replace("-0.000", "0.000").replace(/^(-?)0\./, "$1.").replace("-", "−");
   const signed = value => (value > 0 ? "+" : "") + score(value);
   const span = ({ low, high }) => `${signed(low)} to ${signed(high)}`;
-  const pValue = p => (p === null ? "–" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
+  const pValue = p => (p === null ? "–" : p > 0.99995 ? "1" : p >= 0.0001 ? p.toFixed(4).replace(/^0/, "") : p.toExponential(1));
 
   function element(name, { text, className, lang } = {}, ...children) {
     const made = document.createElement(name);
@@ -476,9 +550,39 @@
     return line;
   }
 
+  // A pair as dots with intervals around 0: to the right the second model is better
+  function showForest(summary, rows, models) {
+    const figure = document.getElementById("forest");
+    figure.hidden = models.length !== 2;
+    if (figure.hidden) return;
+    const lines = summary.slice(0, 1).map(entry => [[entry.title, "headline", entry]]);
+    for (const title of new Set(rows.map(entry => entry.title)))
+      lines.push(rows.filter(entry => entry.title === title).map(entry => [title, entry.language, entry]));
+    const ends = lines.flat().flatMap(([, , { interval: ends }]) => [Math.abs(ends.low), Math.abs(ends.high)]);
+    const reach = Math.max(0.05, Math.ceil(20 * Math.max(...ends)) / 20);
+    const at = value => ((value + reach) / (2 * reach)).toFixed(3);
+    const bodies = lines.map(ofTask =>
+      element(
+        "tbody",
+        {},
+        ...ofTask.map(([title, language, entry], place) => {
+          const strip = element("td", { className: "strip" });
+          const { low, high } = entry.interval;
+          strip.style = `--p:${at(entry.difference)};--l:${at(low)};--h:${at(high)};--f:.5`;
+          const label = head(place ? language : `${title}, ${language}`, "row");
+          return element("tr", {}, label, strip, element("td", { text: signed(entry.difference) }));
+        }),
+      ),
+    );
+    const axis = element("div", {}, ...[-reach, 0, reach].map(value => element("span", { text: signed(value) })));
+    const foot = element("tr", {}, element("td"), element("td", { className: "axis" }, axis), element("td"));
+    const caption = `${models[1].short} minus ${models[0].short} with 95% intervals: right of the line ${models[1].short} is better`;
+    figure.replaceChildren(element("table", {}, element("caption", { text: caption }), ...bodies, element("tbody", {}, foot)));
+  }
+
   function showDifferences(rows, models) {
     const table = document.getElementById("differences");
-    const [first, second] = models.length === 2 ? ["A", "B"] : ["first", "second"];
+    const [first, second] = models.length === 2 ? models.map(({ short }) => short) : ["first", "second"];
     const names = ["Task", "Language", "Concepts", first, second, `${second} − ${first}`, "95% interval", "p, Holm"];
     const heads = [...names, `${second} wins`, "ties", `${first} wins`].map(name => head(name, "col"));
     heads[1].className = "text";
@@ -492,11 +596,13 @@
       if (!own.length) continue;
       const body = element("tbody");
       if (models.length > 2) {
-        const title = head(`${model.letter} (second) against ${against.letter} (first)`, "rowgroup", "text");
+        const title = head(`${model.short} (second) against ${against.short} (first)`, "rowgroup", "text");
         title.colSpan = heads.length;
         body.append(element("tr", { className: "sum" }, title));
       }
       body.append(...own.map(differenceRow));
+      for (const line of body.querySelectorAll("tr:not(:has([scope=rowgroup]))"))
+        [...line.cells].forEach((cell, place) => place && (cell.dataset.label = heads[place].textContent));
       table.append(body);
     }
     const details = document.getElementById("pairs");
@@ -513,7 +619,7 @@
       const own = rows.filter(entry => entry.task === task && entry.isWhole);
       const members = models.filter(model => own.some(({ first, second }) => first === model || second === model));
       const lines = members.map(model => matrixRow(model, members, own));
-      const heads = ["Model", task === "spans" ? "F1" : "nDCG", ...members.map(({ letter }) => `vs ${letter}`)];
+      const heads = ["Model", task === "spans" ? "F1" : isRetrieval(task) ? "nDCG" : "accuracy", ...members.map(({ short }) => `vs ${short}`)];
       const { first, second } = own[0];
       const onePair = rows.filter(entry => entry.task === task && entry.first === first && entry.second === second);
       const nLanguages = Math.max(1, onePair.length - 1); // one of the rows is that of all languages
@@ -537,12 +643,12 @@
   function matrixRow(model, members, own) {
     const mine = own.find(({ first, second }) => first === model || second === model);
     const title = head("", "row");
-    title.append(`${model.letter} `, modelLink(model));
+    title.append(modelLink(model));
     const cells = members.map(against => {
       if (against === model) return element("td", { text: "–", className: "none" });
       const entry = own.find(({ first, second }) => [first, second].includes(model) && [first, second].includes(against));
       const gap = entry.second === model ? entry.difference : -entry.difference;
-      const verdict = entry.winner === null ? "not shown" : entry.winner === model ? "better" : "worse";
+      const verdict = entry.winner === null ? "no clear difference" : entry.winner === model ? "better" : "worse";
       const cell = element("td", { text: signed(gap), className: entry.winner && verdict });
       cell.append(element("small", { text: entry.n < small ? "no test" : verdict }));
       return cell;
@@ -552,8 +658,8 @@
 
   function showSummary(summary, models) {
     const table = document.getElementById("summary");
-    const ofPair = models.length === 2 ? ["B − A", "95% interval"] : [];
-    const names = ["Tasks", "Concepts", ...models.map(({ letter }) => letter), ...ofPair];
+    const ofPair = models.length === 2 ? [`${models[1].short} − ${models[0].short}`, "95% interval"] : [];
+    const names = ["Tasks", "Concepts", ...models.map(({ short }) => short), ...ofPair];
     table.tHead.replaceChildren(element("tr", {}, ...names.map(name => head(name, "col"))));
     const lines = summary.map(entry => {
       const scores = entry.scores.map((value, place) => {
@@ -605,33 +711,33 @@
       return { value, text: value === 1 ? "exact" : `F1 ${score(value)}` };
     }
     const value = sums[place] / subset.sizes[place];
+    if (!isRetrieval(subset.task)) return { value, text: value === 1 ? "right" : value ? score(value) : "wrong" };
     const isOneAnswer = subset.sizes[place] === 1 && !subset.several.includes(place);
     // nDCG = 1 / log2(1 + rank) with one right answer; in a tie it is the mean over its places
     return { value, text: isOneAnswer ? `rank ${Math.round(2 ** (1 / value) - 1)}` : `nDCG ${score(value)}` };
   }
 
-  function showDiffering(models, data) {
-    const items = new Map(); // subset and concept -> query, right answer and name of the concept
-    for (const { id, items: own } of data.concepts)
-      for (const [key, query, answer] of own || []) if (!items.has(`${key} ${id}`)) items.set(`${key} ${id}`, [query, answer]);
+  async function showDiffering(models) {
+    const differing = mostDiffering(models);
+    const chunks = new Set(differing.map(({ concept }) => setup.chunks[concept]));
+    await Promise.all([...chunks].map(chunk => load(`concepts/${chunk}.js`)));
     const table = document.getElementById("differing");
-    const names = ["Concept", "Task", "Query", "Right answer", ...models.map(({ letter }) => letter)];
+    const names = ["Concept", "Task", "Query", "Right answer", ...models.map(({ short }) => short)];
     table.tHead.replaceChildren(element("tr", {}, ...names.map(name => head(name, "col"))));
-    const lines = mostDiffering(models).map(({ subset, concept, results }) => {
+    const lines = differing.map(({ subset, concept, results }) => {
       const id = setup.names[concept];
       const link = element("a", { text: id });
       link.href = `items.html#c-${encodeURIComponent(id)}`;
-      const { task, title, from, to } = data.subsets[subset.key];
-      const [query, answer] = items.get(`${subset.key} ${id}`) || ["", ""];
+      const [, query, answer] = texts.get(id)?.items?.find(([key]) => key === subset.key) || ["", "", ""];
       const name = head("", "row");
       name.append(link);
       return element(
         "tr",
         {},
         name,
-        element("td", { text: `${task}, ${title}` }),
-        element("td", { text: query, lang: from }),
-        element("td", { text: answer, lang: to }),
+        element("td", { text: `${titles[subset.task]}, ${subset.title}` }),
+        element("td", { text: query, lang: subset.from }),
+        element("td", { text: answer, lang: subset.language }),
         ...results.map(({ text }) => element("td", { text })),
       );
     });
@@ -643,11 +749,11 @@
   function show({ rows, summary }, models) {
     const sentences = models.length === 2 ? verdictsOfPair(rows) : verdictsOfMany(rows, models);
     document.getElementById("verdict").replaceChildren(...sentences.map(text => element("li", { text })));
-    document.getElementById("question").textContent = models.length === 2 ? "Is B better?" : "Which is better?";
-    const names = document.getElementById("names");
-    names.replaceChildren();
-    for (const model of models)
-      names.append(element("dt", { text: model.letter }), element("dd", {}, modelLink(model)));
+    const overall = summary[0]?.pairs ? verdictsOverAll(summary[0]) : [];
+    document.getElementById("overall").replaceChildren(...overall.map(text => element("li", { text })));
+    document.getElementById("question").textContent = models.length === 2 ? `Is ${models[1].short} better?` : "Which is better?";
+    document.getElementById("names").replaceChildren(...models.map(model => element("li", {}, modelLink(model))));
+    showForest(summary, rows, models);
     showMatrices(rows, models);
     showDifferences(rows, models);
     showSummary(summary, models);
@@ -664,20 +770,31 @@
     });
   }
 
-  // The fields: a name from the list, which stands for an id; an address can choose nothing else
+  // The fields: a name from the list, or a part that only one name has; an address can choose nothing else
   const fields = [...form.querySelectorAll("input")];
   const ids = new Map([...document.getElementById("models").options].map(option => [option.value, option.dataset.id]));
   const labels = new Map([...ids].map(([label, id]) => [id, label]));
+  const nameOf = label => label.split(" (")[0];
+
+  function fitting(text) {
+    if (ids.has(text) || labels.has(text)) return [ids.get(text) || text];
+    const [words, all] = [text.toLowerCase(), [...ids.keys()]];
+    const same = all.filter(label => nameOf(label).toLowerCase().split("/").at(-1) === words);
+    const found = same.length === 1 ? same : all.filter(label => label.toLowerCase().includes(words));
+    return found.map(label => ids.get(label));
+  }
 
   function chosenIds() {
     const chosen = [];
     for (const field of fields) {
       const text = field.value.trim();
-      const id = ids.get(text) || (labels.has(text) ? text : undefined);
-      const isTwice = id !== undefined && chosen.includes(id);
-      const problem = text && !id ? "Choose a model from the list." : isTwice ? "This model is chosen already." : "";
+      const found = text ? fitting(text) : [];
+      const isTwice = found.length === 1 && chosen.includes(found[0]);
+      let problem = isTwice ? "This model is chosen already." : "";
+      if (text && !found.length) problem = "No model has this name.";
+      if (found.length > 1) problem = `${found.length} models fit; type more of the name: ${labels.get(found[0])}, ${labels.get(found[1])} …`;
       field.setCustomValidity(problem);
-      if (id && !isTwice) chosen.push(id);
+      if (found.length === 1 && !isTwice) chosen.push(found[0]);
     }
     return chosen;
   }
@@ -703,17 +820,20 @@
       document.documentElement.dataset.ready = "compare";
       return;
     }
-    for (const file of [setup.draws, setup.signs, ...chosen.map(id => `scores/${id}.js`)]) await load(file);
+    document.getElementById("suggested").hidden = true;
+    for (const id of chosen) await load(`scores/${id}.js`);
     status.textContent = "Comparing …";
     await new Promise(resolve => setTimeout(resolve)); // so that this is seen
-    const models = chosen.map((id, place) => ({ id, letter: "ABCD"[place], name: labels.get(id), sums: loaded.get(id) }));
+    const shorts = chosen.map(id => nameOf(labels.get(id)).split("/").at(-1));
+    const models = chosen.map((id, place) => {
+      const isUnique = shorts.indexOf(shorts[place]) === shorts.lastIndexOf(shorts[place]);
+      return { id, short: isUnique ? shorts[place] : labels.get(id), name: labels.get(id), sums: loaded.get(id) };
+    });
     const result = compare(models);
     status.textContent = result.rows.length ? "" : "These submissions have no task in common.";
     if (result.rows.length) show(result, models);
     document.documentElement.dataset.ready = "compare";
-    if (!result.rows.length) return;
-    window.turkicIdiomConcepts = data => showDiffering(models, data);
-    await load(setup.texts);
+    if (result.rows.length) await showDiffering(models);
   }
   start();
 })();

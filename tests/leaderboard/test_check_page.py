@@ -84,7 +84,7 @@ def test_a_sound_submission_has_no_fault(submit_page, submission_spoiler):
     assert submission_folder.name in report
     assert "No fault in its form: T1.jsonl.gz, T2.jsonl.gz, T3.jsonl.gz, spans.jsonl.gz, and submission.json." in report
     assert checked(submit_page, "Files", list(submission_folder.iterdir())) == {}
-    assert f"belong into a folder named {submission_folder.name}" in submit_page.locator("#report").inner_text()
+    assert f"belong in a folder named {submission_folder.name}" in submit_page.locator("#report").inner_text()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from leaderboard.board import make_board
 from leaderboard.data import board_data
-from leaderboard.details import hardest, spelling_splits
+from leaderboard.details import spelling_splits
 from leaderboard.exports import leaderboard_file, records_of, to_csv
 from leaderboard.figures import (
     forest_by_language,
@@ -17,7 +17,7 @@ from leaderboard.figures import (
     scatters,
 )
 from leaderboard.tables import tabs_of
-from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored, scored_of
+from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.results.headlines import spelling_free
 from turkic_idiom_tasks.results.predictions import SPANS
 
@@ -69,28 +69,6 @@ def test_undefined_scores_are_null():
     model = model_json(board_of(scored_of("one", data, {(SPANS, "tr"): nothing}), data=data))
     assert model["subsets"][0]["scores"]["span_precision"] is None
     assert model["overall"] is None
-
-
-def test_the_hardest_queries_come_with_text_answer_and_rank():
-    data = make_data(5, languages=("tr", "az"))
-    # ranks 1, 7, 1, 63 and 3: nDCG 1, 1/3, 1, 1/6 and 1/2
-    submission = scored_of("one", data, {("T1", "tur-azj"): [1, 1 / 3, 1, 1 / 6, 1 / 2]})
-    found = hardest(submission.subsets, data)
-    assert [(one["concept"], one["text"], one["answer"], one["result"]) for one in found] == [
-        ("c003", "Turkish idiom c003", "Azerbaijani idiom c003", f"rank 63 of {POOL}"),
-        ("c001", "Turkish idiom c001", "Azerbaijani idiom c001", f"rank 7 of {POOL}"),
-        ("c004", "Turkish idiom c004", "Azerbaijani idiom c004", f"rank 3 of {POOL}"),
-    ]
-    assert {(one["language"], one["answer_language"]) for one in found} == {("tr", "az")}
-
-
-def test_the_hardest_sentences_say_what_was_found():
-    data = make_data(4, languages=("tr",))
-    counts = [[1, 1, 1], [0, 2, 1], [0, 0, 1], [1, 3, 1]]
-    submission = scored_of("one", data, {(SPANS, "tr"): counts})
-    # F1 1, 0, 0 and 2 * 1 / (3 + 1); of the two zeros the one with more mistakes first
-    results = [one["result"] for one in hardest(submission.subsets, data)]
-    assert results == ["0 of 1 found, 2 wrong", "0 of 1 found", "1 of 1 found, 2 wrong"]
 
 
 def test_the_queries_of_t1_are_split_by_whether_spelling_finds_the_answer():

@@ -109,16 +109,18 @@ def test_results_stand_beside_the_concepts_and_the_hardest_come_first(open_page,
     assert display(page) == sorted(rows)
 
 
-def test_a_hard_item_of_a_model_leads_to_its_concept(open_page):
+def test_a_model_leads_to_the_items_that_it_misses_and_a_link_to_its_concept(open_page, shared_site):
     page = open_page("models/model-0.html")
-    page.locator("main summary").first.click()
-    link = page.locator(".texts a").first
-    concept = re.search("c[0-9]{3}", link.inner_text())[0]
-    link.click()
+    page.get_by_role("link", name="Items that it misses").nth(1).click()
+    of_task = shared_site.board.by_id["model-0"].of_task("T2")
+    missed = set()
+    for score in of_task:
+        missed |= {concept for concept, right in zip(score.concepts, score.sums[:, 0] == 1, strict=True) if not right}
+    assert set(display(page)) == missed
+    page.goto(page.url.partition("#")[0] + "#c-c007")
     page.wait_for_selector(".concept.linked")
-    assert page.url.endswith(f"items.html#c-{concept}")
-    assert page.locator(".concept.linked h2 code").inner_text() == concept
-    assert page.evaluate("document.activeElement.id") == f"c-{concept}"
+    assert page.locator(".concept.linked h2 code").inner_text() == "c007"
+    assert page.evaluate("document.activeElement.id") == "c-c007"
     assert page.locator(".concept.linked details[open]").count() == 1
 
 

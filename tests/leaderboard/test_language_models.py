@@ -180,7 +180,8 @@ def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
     assert f'href="models/{right.name}.html"' not in overview  # ranks do not mix
     model = (tmp_path / "site" / "models" / f"{hostile.name}.html").read_text("utf-8")
     assert "prompt en1, generation" in model
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in model
+    mistakes = (tmp_path / "site" / "concepts" / f"of-{hostile.name}.js").read_text("utf-8")
+    assert "\\u003cscript>alert(1)" in mistakes
     figures = json.loads((tmp_path / "site" / "language-models.json").read_text("utf-8"))
     assert [row["overall"]["rank"] for row in figures["models"]] == [1, 2]
     assert not (shared_site.folder / "language-models.html").exists()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -29,7 +30,6 @@ OUTSIDE = (
     "https://github.com/evaleval/every_eval_ever",
     "https://www.apache.org/licenses/LICENSE-2.0",
     "https://creativecommons.org/licenses/by/4.0/",
-    "data:,",
 )
 UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -115,7 +115,8 @@ def test_every_link_leads_somewhere_and_only_to_the_site(site):
             if target.name == "items.html" and fragment.startswith("c-"):  # its script makes the sections from the data
                 assert f'{{"id":"{fragment.removeprefix("c-")}",' in (site / "concepts.js").read_text("utf-8")
                 continue
-            assert not fragment or fragment in Links(target.read_text("utf-8")).ids, f"{path.name}: {link}"
+            is_state = "=" in fragment  # of filters
+            assert not fragment or is_state or fragment in Links(target.read_text("utf-8")).ids, f"{path.name}: {link}"
 
 
 def test_hostile_text_is_text_on_every_page(site, page):
@@ -150,8 +151,21 @@ def test_an_empty_leaderboard_is_a_site_too_and_names_no_repository_and_date(pag
     for path in tmp_path.glob("*.html"):
         assert "github.com" not in path.read_text("utf-8")
         assert "built on" not in path.read_text("utf-8")
+    assert not (tmp_path / "feed.xml").exists()  # its entries need a day
     assert "No submissions yet" in (tmp_path / "index.html").read_text("utf-8")
     assert "paper-reported" in (tmp_path / "paper.html").read_text("utf-8")
+
+
+def test_new_submissions_are_a_feed_and_pages_have_a_card_for_links(shared_site, page):
+    feed = ElementTree.fromstring(page("feed.xml"))
+    atom = "{http://www.w3.org/2005/Atom}"
+    links = [entry.find(f"{atom}link").get("href") for entry in feed.iter(f"{atom}entry")]
+    assert links == [f"models/{name}.html" for name in shared_site.board.by_id]
+    assert {one.text for one in feed.iter(f"{atom}updated")} == {"2026-11-30T00:00:00Z"}
+    index = page("index.html")
+    assert 'href="feed.xml"' in index
+    assert 'property="og:title" content="Overview' in index
+    assert 'href="static/favicon.svg"' in index
 
 
 def test_the_texts_that_a_model_encodes_are_counted_once():

@@ -42,9 +42,8 @@ def test_hostile_names_are_shown_as_they_are(open_page, site):
     assert set(HOSTILE) <= set(names(page))
     page.locator(".board a", has_text="<img src=x").first.click()
     assert page.locator("h1").text_content() == HOSTILE[0]
-    page.goto(f"{site}/models/model-0.html")
-    page.locator("main summary").first.click()
-    assert page.locator(".texts td").first.text_content().endswith("<b onclick=1>")
+    page.goto(f"{site}/items.html#c-c007")
+    assert page.locator(".items [lang=uz]").first.text_content().endswith("<b onclick=1>")
 
 
 def test_sorting_by_mouse_and_keyboard(open_page):
@@ -329,13 +328,20 @@ def test_two_to_four_pinned_models_lead_to_their_comparison(open_page):
 
 def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
     page = open_page("submit.html", permissions=["clipboard-read", "clipboard-write"])
-    command = page.locator(".steps code").nth(1).text_content()
-    assert command.startswith("turkic-idiom submit ")
-    page.get_by_role("button", name="Copy").nth(1).click()
+    assert page.locator(".steps:visible").count() == 1
+    for kind, start in (("Encoder", "run"), ("Span tagger", "finetune span"), ("Language model", "lm-eval")):
+        page.get_by_role("radio", name=kind).check()
+        first, command, _ = page.locator(".steps:visible code").all_text_contents()
+        assert first.removeprefix("turkic-idiom ").startswith(start)
+        assert command.startswith("turkic-idiom submit ")
+    page.locator(".steps:visible .copy").nth(1).click()
     page.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == command
+    page.locator(".copy:visible").first.click()
+    page.get_by_role("button", name="Copied").first.wait_for()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("pip install ")
     plain = open_page("submit.html", java_script_enabled=False)
-    assert plain.locator(".steps code").count() == 3
+    assert plain.locator(".steps:visible code").count() == 3
     assert plain.locator(".copy").first.is_hidden()
 
 
@@ -542,6 +548,17 @@ def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, 
     assert f"on the same device: {HOSTILE[1]}." in speeds.locator("figcaption").text_content()
     assert page.evaluate("window.hacked") is None
     page.close()
+
+
+def test_scores_stand_in_two_columns_and_the_sorted_one_stands_out(open_page):
+    page = open_page("index-all.html#sort=T2&order=descending", viewport={"width": 1440, "height": 900})
+    cells = page.locator(".board tbody tr:has(td[style]) td:nth-child(6)")
+    starts = cells.locator("small").evaluate_all("all => all.map(one => one.getBoundingClientRect().left)")
+    assert len(set(starts)) == 1
+    assert len(starts) > 3
+    colour = "cell => getComputedStyle(cell).backgroundColor"
+    assert cells.first.evaluate(colour) != page.locator(".board tbody td:nth-child(5)").first.evaluate(colour)
+    assert page.locator("label[title*='tuned on idioms'] select[name=regime]").count() == 1
 
 
 def test_the_navigation_has_menus_and_on_a_phone_one_button(open_page):

@@ -36,7 +36,7 @@
     return fold(texts.join("\n"));
   }
 
-  // The items of a concept that fit the chosen task and language, both at once: [place of the subset, who solves it]
+  // The items of a concept that fit the chosen task and language, both at once: [place of the subset, who solves it, place in it]
   function itemsOf(row) {
     const [task, language] = [chosen("task"), chosen("language")];
     return (row.n || []).filter(([place]) => {
@@ -54,8 +54,9 @@
 
   // A model's wrong answers to these items, if it is chosen
   function missedOf(row) {
-    const missed = parts.get(`of-${chosen("model")}`);
-    return itemsOf(row).flatMap(([place]) => ((missed && missed[subsets[place].key]) || []).filter(([id]) => id === row.id));
+    const missed = parts.get(`of-${chosen("model")}`) || {};
+    const answers = itemsOf(row).map(([place, , at]) => missed[subsets[place].key]?.[at] ?? "0"); // 0 where it is right
+    return answers.filter(answer => String(answer) !== "0").map(answer => (answer === "1" ? "wrong" : answer || "could not be read"));
   }
 
   function load(name) {
@@ -132,7 +133,8 @@
     section.tabIndex = -1;
     const link = element("a", { text: "#", className: "permalink" });
     link.href = `#c-${encodeURIComponent(row.id)}`;
-    link.setAttribute("aria-label", `Link to ${row.id}`);
+    link.setAttribute("aria-label", `Copy the link to ${row.id}`);
+    link.addEventListener("click", () => navigator.clipboard?.writeText(link.href).catch(() => {})); // or the address has it
     const id = element("code", { text: row.id });
     section.append(element("h2", {}, row.gloss ? `${row.gloss} ` : "", id, " ", link));
     const language = chosen("language");
@@ -223,7 +225,7 @@
       const results = itemsOf(row).flatMap(([place]) => (parts.get(subsets[place].key) || []).filter(([id]) => id === row.id));
       const alike = results.map(([, isAlike]) => isAlike).filter(isAlike => isAlike !== null);
       const wrong = chosen("model")
-        ? missedOf(row).map(([, answer]) => answer || "wrong")
+        ? missedOf(row)
         : results.sort((one, other) => other[3] - one[3]).slice(0, 1).map(([, , text, n]) => (n ? `${text} (${n})` : ""));
       cells.push(element("td", { text: alike.length ? (alike.some(Boolean) ? "yes" : "no") : "–" }));
       cells.push(element("td", { text: wrong.join("; ") || "–", lang: subsets[itemsOf(row)[0][0]].to }));

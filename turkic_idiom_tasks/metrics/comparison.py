@@ -41,7 +41,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
 Floats = npt.NDArray[np.float64]
 
 _SAME = 9  # decimals: scores that differ by less are tied; sums are rounded to 1.5e-11
-_EXCHANGES = 1  # makes the random exchanges independent of the draws of the bootstrap
+EXCHANGES = 1  # makes the random exchanges independent of the draws of the bootstrap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,5 +201,5 @@ def _macro_score(sums: Floats) -> Floats:
 @lru_cache(maxsize=4096)
 def signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
     """Return (RESAMPLES,) int8: -1 if the systems are exchanged in the concept, otherwise 1."""
-    generator = np.random.default_rng([seed, digest(concept), _EXCHANGES])
+    generator = np.random.default_rng([seed, digest(concept), EXCHANGES])
     return (2 * generator.integers(0, 2, size=RESAMPLES) - 1).astype(np.int8)

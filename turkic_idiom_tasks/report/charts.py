@@ -128,7 +128,7 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
 
 
 def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
-    """Draw horizontal bars in groups, with a colour per series, whiskers, and a line at `floor`, a random score."""
+    """Draw dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
         "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
@@ -137,11 +137,11 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
     base = alt.Chart()
     x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
     colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
-    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(color=_INK, strokeWidth=1.3)
-    layers = [base.mark_bar().encode(x=x, color=colour, **place)]
+    whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.8)
+    layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, **place)]
     # Without any interval this layer would refer to a field that no row has
     if any(bar.low is not None for bar in bars):
-        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", **place))
+        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", color=colour, **place))
     if floor is not None:
         base = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title=axis))
         layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
@@ -173,23 +173,6 @@ def curves(
         .properties(width=250, height=170)
         .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=panels_in_row)
         .resolve_axis(x="independent")  # else only the lowest panels have labels
-    )
-    return _chart(drawn, title, description)
-
-
-def line(points: Sequence[tuple[float, float]], *, title: str, description: str, x_axis: str, y_axis: str) -> Chart:
-    """Draw a line through points with coordinates in [0, 1] in their order, such as precision over recall."""
-    scale = alt.Scale(domain=[0, 1])
-    rows = [{"x": x, "y": y, "order": number} for number, (x, y) in enumerate(points)]
-    drawn = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(strokeWidth=2, color=PALETTE[0])
-        .encode(
-            x=alt.X("x:Q", title=x_axis, scale=scale),
-            y=alt.Y("y:Q", title=y_axis, scale=scale),
-            order=alt.Order("order:Q"),
-        )
-        .properties(width=_WIDTH, height=300)
     )
     return _chart(drawn, title, description)
 
