@@ -20,12 +20,12 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.results.inspect_files import open_log
 from turkic_idiom_tasks.tasks.items.explain import EXPLAIN, explanations
 
 try:
     from inspect_ai import Task, task
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.log import read_eval_log
     from inspect_ai.model import GenerateConfig, get_model
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState, generate
@@ -101,10 +101,7 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the explanations in a log of Inspect, as lines for `turkic-idiom judge`."""
-    try:
-        log = read_eval_log(str(path))
-    except Exception as error:  # zip, JSON and pydantic errors
-        raise InputError(f"{path}: is no log of Inspect that can be read ({type(error).__name__})") from error
+    log = open_log(path)
     if log.eval.task.rpartition("/")[2] != EXPLAIN or not log.samples:
         n_samples = len(log.samples or ())
         raise InputError(f"{path}: is a log of {log.eval.task!r} with {n_samples} samples, not of {EXPLAIN}")

@@ -3,7 +3,7 @@
 import json
 import math
 from itertools import cycle
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -17,7 +17,7 @@ from turkic_idiom_tasks.tasks.items.scoring import macro, score_items, score_ope
 
 pytest.importorskip("inspect_ai", reason="pip install 'turkic-idiom-tasks[inspect]'")
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import write_eval_log
+from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from tests.items.conftest import byte_tokenizer, untrained_gpt  # noqa: F401
@@ -279,8 +279,6 @@ def test_a_log_that_does_not_fit_is_refused_by_name(changed, dataset, change, me
 
 
 def test_an_item_with_a_second_answer_is_refused_by_name(changed, dataset):
-    """Inspect itself takes the last of two members of the same name: the answer to a sample that was asked again."""
-
     def repeat(log):
         again = log.samples[0].model_copy(deep=True)
         again.scores["idiom_choice"].answer = again.target
@@ -293,6 +291,36 @@ def test_an_item_with_a_second_answer_is_refused_by_name(changed, dataset):
     for path in (archive, text):
         with pytest.raises(InputError, match=rf"{path.suffix}: item 'meaning_az/.*' appears twice"):
             read_log(path, dataset)
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_sample_in_an_archive_may_have_failed_before_but_has_one_answer(changed, dataset, is_answered):
+    """Inspect itself takes the last of two members of the same name."""
+
+    def fail(log):
+        if not is_answered:
+            log.samples[0].scores = None
+
+    path, before = changed(fail), changed(name="before.eval")
+    with ZipFile(before) as file:
+        name = f"samples/{read_eval_log(str(path)).samples[0].id}_epoch_1.json"
+        answered = file.read(name)
+    with ZipFile(path, "a") as file, pytest.warns(UserWarning, match="Duplicate name"):
+        file.writestr(name, answered)
+    if is_answered:
+        with pytest.raises(InputError, match=rf"x\.eval: .*'{name}' stands in it twice, each time with an answer"):
+            read_log(path, dataset)
+    else:
+        assert read_log(path, dataset).predictions.keys() == read_log(before, dataset).predictions.keys()
+
+
+def test_a_small_archive_that_stands_for_much_is_refused(changed, dataset):
+    path = changed()
+    with ZipFile(path, "a", compression=ZIP_DEFLATED) as file, file.open("samples/x_epoch_1.json", "w") as member:
+        for _ in range(520):
+            member.write(bytes(2**20))
+    with pytest.raises(InputError, match="more than the 536,870,912 bytes"):
+        read_log(path, dataset)
 
 
 def test_the_answers_of_another_scorer_do_not_count(changed, dataset):

@@ -97,6 +97,35 @@ def test_tables_of_somebody_else_are_refused_before_anything_is_trained(
     assert {"scores.csv", "table2_source.csv", "table2_source.md"} <= {path.name for path in tables.iterdir()}
 
 
+@pytest.mark.parametrize("damage", ["cut", "other", "none", "settings"])
+def test_a_checkpoint_is_used_only_as_it_was_written(copied, untrained_bert, grid_data, tmp_path, capsys, damage):
+    (checkpoint,) = (copied / "checkpoints").iterdir()
+    weights, about = checkpoint / "model.safetensors", checkpoint / "span_finetuning.json"
+    if damage == "cut":
+        weights.write_bytes(weights.read_bytes()[:-1000])
+    elif damage == "other":  # a file of the same size, which would be loaded
+        weights.write_bytes((untrained_bert / "model.safetensors").read_bytes())
+        weights.write_bytes(weights.read_bytes()[:-1] + bytes([weights.read_bytes()[-1] ^ 1]))
+    elif damage == "settings":  # of a version that wrote no digest
+        (checkpoint / ".turkic-idiom-revision").unlink()
+        record = json.loads(about.read_text())
+        about.write_text(json.dumps(record | {"config": record["config"] | {"epochs": 2}}))
+    expected = {path.name: scores_at(path) for path in find_records(copied / "records")}
+    shutil.rmtree(copied / "records")
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1)) == 0
+    found = {path.name: scores_at(path) for path in find_records(copied / "records")}
+    assert found == expected
+    set_aside = [path for path in (copied / "checkpoints").iterdir() if path != checkpoint]
+    assert len(set_aside) == (damage != "none")
+    for path in set_aside:
+        shutil.rmtree(path)
+
+
+def scores_at(path):
+    (row,) = read_header(path).subsets
+    return row.scores
+
+
 def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid_data, tmp_path, capsys):
     """The tables hold one result for a model, a seed and a language: that of the weights that are there now."""
     model = shutil.copytree(untrained_bert, tmp_path / "model")

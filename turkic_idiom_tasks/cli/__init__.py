@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from turkic_idiom_tasks.harnesses.doctor import in_one_line, print_diagnosis
 
@@ -35,10 +37,17 @@ except Exception as error:  # typer, rich or PyYAML is absent or broken
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if words == ["doctor"]:  # must work when typer, or the pydantic that typer imports, is what is broken
-        return print_diagnosis()
-    if _run is None:
-        sys.stderr.write(f"turkic-idiom: error: no command but doctor can run: {_reason}\n")
-        print_diagnosis()
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
+    try:
+        if words == ["doctor"]:  # must work when typer, or the pydantic that typer imports, is what is broken
+            return print_diagnosis()
+        if _run is None:
+            sys.stderr.write(f"turkic-idiom: error: no command but doctor can run: {_reason}\n")
+            print_diagnosis()
+            return 1
+        return _run(words)
+    except OSError as error:  # an output that takes nothing more, such as that of --help to a full disk
+        sys.stderr.write(f"turkic-idiom: error: {error.strerror or error}\n")
         return 1
-    return _run(words)

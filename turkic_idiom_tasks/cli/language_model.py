@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -128,11 +127,8 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
             model = LanguageModel(
                 name, answers, budget, settings, base_url=settings.base_url, concurrency=settings.concurrency
             )
-            try:
-                with progress_bar(name) as progress:
-                    replies[name] = model.ask(questions, progress=progress)
-            finally:
-                gc.freeze()  # or Python would search all of Inspect for garbage before it ends, seconds after Ctrl-C
+            with progress_bar(name) as progress:
+                replies[name] = model.ask(questions, progress=progress)
             n_unreadable = sum(reply.value is None for reply in replies[name])
             line = (
                 f"{name}: {len(questions)} questions, {model.n_sent} requests sent, {budget.tokens:,} tokens so far; "

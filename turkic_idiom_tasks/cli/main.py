@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import sys
@@ -15,7 +16,7 @@ from typer.core import TyperGroup
 
 from turkic_idiom_tasks.errors import InputError, without_keys
 from turkic_idiom_tasks.harnesses.doctor import print_diagnosis
-from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.version import __version__
 
 INTERRUPTED = 130  # exit code that shells give a program that Ctrl-C ended
@@ -36,7 +37,11 @@ class _Commands(TyperGroup):
         except OSError as error:  # a name that is too long, a folder that may not be read
             place = f"{error.filename}: " if error.filename else ""
             message, code = f"error: {place}{error.strerror or error}", 1
+        except UnicodeEncodeError as error:  # half of a surrogate pair, as which Python keeps bytes that are no UTF-8
+            character = display(error.object[error.start : error.end])
+            message, code = f"error: {character} is no character of UTF-8; correct the name or text that has it", 2
         except KeyboardInterrupt:
+            gc.freeze()  # or Python would search all of torch or Inspect for garbage before it ends, for seconds
             message, code = "interrupted; run the same command again to continue", INTERRUPTED
         if message:
             sys.stderr.write(f"turkic-idiom: {printable(without_keys(message))}\n")
@@ -75,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(args=None if arguments is None else list(arguments))
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
+    except OSError:
+        raise  # to the caller, which says it in a line, as it must for doctor
     except Exception:  # printed here, because what a client raises may quote a key
         sys.stderr.write(printable(without_keys(traceback.format_exc())))
         return 1

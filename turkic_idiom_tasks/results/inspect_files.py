@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import display
+from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, first_line
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS
 from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, check_data, regime_of_language_model
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
@@ -32,16 +34,7 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
 
     A log that is damaged, unfinished, of other data or, unless `is_partial`, of a part of the items is an InputError.
     """
-    try:
-        from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import
-
-        log = read_eval_log(str(path))
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
-        ) from error
-    except Exception as error:  # whatever a damaged archive makes Inspect raise
-        raise InputError(f"{path}: no log that Inspect can read ({display(str(error))}); run it again") from error
+    log = open_log(path)
     # Inspect states the package only where the task was named with it; run from a file, it has its bare name.
     task = log.eval.task.removeprefix(_PREFIX)
     if not log.eval.task.startswith(_PREFIX) and task not in (*ITEM_TASKS, SPANS):
@@ -72,6 +65,30 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
         few_shot=few_shot,
         versions={package.replace("_", "-"): version for package, version in log.eval.packages.items()},
     )
+
+
+def open_log(path: Path) -> EvalLog:
+    """Return what Inspect reads in a log; an InputError if it cannot be read, or has two answers of a sample."""
+    try:
+        from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import
+
+        if path.suffix == ".eval":
+            with ZipFile(path) as archive:
+                if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                    raise MalformedError(f"more than the {MAX_BYTES:,} bytes that are allowed, once unpacked")
+                newest = {member.filename: member for member in archive.infolist()}
+                for member in archive.infolist():
+                    # Inspect reads the newest of a name, as of a sample that failed and was asked again.
+                    is_replaced = member is not newest[member.filename] and member.filename.startswith("samples/")
+                    if is_replaced and json.loads(archive.read(member)).get("scores"):
+                        raise MalformedError(f"{display(member.filename)} stands in it twice, each time with an answer")
+        return read_eval_log(str(path))
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
+        ) from error
+    except Exception as error:  # whatever a damaged archive makes Inspect raise
+        raise InputError(f"{path}: no log that Inspect can read ({first_line(error)}); run it again") from error
 
 
 def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[str, object, Any]]]:

@@ -9,13 +9,14 @@ it.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PositiveInt, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TestSentences
@@ -53,6 +54,8 @@ from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_proce
 if TYPE_CHECKING:
     from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier
     from turkic_idiom_tasks.training.span import FineTuned
+
+log = logging.getLogger("turkic_idiom_tasks")
 
 SPAN = "span"
 SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
@@ -157,20 +160,20 @@ class SpanCells(CellKind):
         """Train on the source language, or load the checkpoint that an earlier run saved."""
         from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
         from turkic_idiom_tasks.tasks.spans.scoring import predicted_tags, score_predictions
-        from turkic_idiom_tasks.training.cards import SPAN_RECORD
+        from turkic_idiom_tasks.training.cards import SPAN_RECORD, is_whole
         from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune
 
         model, seed = cells[0].model, cells[0].seed or 0
         checkpoint = self.checkpoint_folder(
             model, seed, dataset=dataset, folder=folder, trust_remote_code=trust_remote_code
         )
+        decides = self._decides(model, seed, dataset)
+        if checkpoint.is_dir() and is_first_process() and not is_whole(checkpoint, decides):
+            aside = checkpoint.with_name(f"{checkpoint.name}.set-aside-{time.time_ns()}")
+            log.warning("%s: damaged or of another training; it is now %s, and trained again", checkpoint, aside.name)
+            checkpoint.rename(aside)
         if checkpoint.is_dir():
-            try:
-                source = TrainingOutcome.model_validate(read_json(checkpoint / SPAN_RECORD))
-            except ValidationError as error:
-                raise InputError(
-                    f"{checkpoint / SPAN_RECORD}: damaged; delete the folder {checkpoint}, and run the command again"
-                ) from error
+            source = TrainingOutcome.model_validate(read_json(checkpoint / SPAN_RECORD))
             classifier = TokenClassifier.load(str(checkpoint), trust_remote_code=trust_remote_code)
         else:
             classifier, source = self._train_source(
@@ -220,6 +223,11 @@ class SpanCells(CellKind):
 
         return finish
 
+    def _decides(self, model: str, seed: int, dataset: Dataset) -> dict[str, Any]:
+        """Return the fields of a checkpoint's record that say what its weights are made from."""
+        made_from = {"model_revision": content_revision(model), "data": {"revision": dataset.revision}}
+        return made_from | {"language": self.language, "seed": seed, "config": self.training.model_dump()}
+
     def _train_source(
         self, model: str, seed: int, dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
     ) -> tuple[TokenClassifier, TrainingOutcome]:
@@ -237,11 +245,8 @@ class SpanCells(CellKind):
         outcome = TrainingOutcome.of(tuned, seconds=time.perf_counter() - start)
         if is_first_process():
             record: Mapping[str, Any] = {
+                **self._decides(model, seed, dataset),
                 "model": model,
-                "model_revision": content_revision(model),
-                "language": self.language,
-                "seed": seed,
-                "config": self.training.model_dump(),
                 "data": {"path": dataset.path, "revision": dataset.revision},
                 "scores": scores,
                 "versions": installed_versions(),

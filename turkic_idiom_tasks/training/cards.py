@@ -17,10 +17,11 @@ from huggingface_hub import ModelCard, ModelCardData
 from pydantic_core import to_json
 
 from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
-from turkic_idiom_tasks.encoders.folders import is_local
+from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import check_writable, new_folder, write_json, write_text
+from turkic_idiom_tasks.io.reading import read_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.record import installed_versions
@@ -35,6 +36,7 @@ RETRIEVAL_RECORD = "retrieval_finetuning.json"
 SPAN_RECORD = "span_finetuning.json"
 SIMILARITY_RECORD = "similarity_finetuning.json"
 CARD = "README.md"
+_REVISION = ".turkic-idiom-revision"  # of the folder of a checkpoint, as it was written
 _TEMPLATES = Path(__file__).parent / "card_templates"
 _OS_ERROR = "os error"  # a part of every message of Rust about a file that cannot be written
 
@@ -91,6 +93,20 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
         classifier.tokenizer.save_pretrained(unfinished)
         write_json(unfinished / SPAN_RECORD, without_nan(record))
         write_text(unfinished / CARD, model_card("span", record))
+        write_text(unfinished / _REVISION, folder_revision(unfinished))
+
+
+def is_whole(checkpoint: Path, decides: Mapping[str, Any]) -> bool:
+    """Return whether a checkpoint is as `save_checkpoint` wrote it, with these fields in its record."""
+    stated = checkpoint / _REVISION  # earlier versions did not write it
+    if stated.is_file() and stated.read_bytes() != folder_revision(checkpoint).encode():
+        return False
+    try:
+        record = read_json(checkpoint / SPAN_RECORD)
+        record["data"] = {"revision": record["data"]["revision"]}  # the path may be another one
+        return bool({name: record[name] for name in decides} == without_nan(decides))
+    except (InputError, LookupError, TypeError):
+        return False
 
 
 def model_card(kind: str, record: Mapping[str, Any]) -> str:

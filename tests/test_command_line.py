@@ -1,0 +1,88 @@
+"""What ends a command from outside: Ctrl-C while a server says nothing, and outputs that take nothing."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from time import monotonic
+
+import pytest
+
+from tests.llm_server import KEY, MODEL, Slow, running_llm
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+
+COMMAND = (sys.executable, "-m", "turkic_idiom_tasks")
+
+
+@pytest.fixture
+def lexicon(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    entries = [Entry(name, "göz yummak", f"görmemek {name}", "Buna göz yumdu.") for name in "abc"]
+    write_lexicon(tmp_path / "lexicon", [Concept(name, "") for name in "abc"], {"tr": entries})
+    return tmp_path / "lexicon"
+
+
+def seconds_to_end(arguments, wait_until_asked, **environment):
+    """Send Ctrl-C to a command that waits for an answer; return how long it takes to end, as it should."""
+    variables = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"} | environment
+    with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, env=variables, text=True) as process:
+        wait_until_asked()
+        start = monotonic()
+        process.send_signal(signal.SIGINT)
+        _, printed = process.communicate(timeout=60)
+        assert (process.returncode, printed.splitlines()[-1:]) == (
+            130,
+            ["turkic-idiom: interrupted; run the same command again to continue"],
+        )
+        return monotonic() - start
+
+
+def test_control_c_ends_questions_to_a_model_within_two_seconds_whatever_their_limit_of_time(lexicon):
+    with running_llm(lambda body: Slow(60, "")) as server:
+        options = ("--set", f"base_url={server.url}", "--set", "timeout=600")
+
+        def asked():
+            while not server.requests:
+                signal.sigtimedwait([], 0.05)
+
+        assert seconds_to_end(["dataset", "verify", "lexicon", "--model", MODEL, *options], asked) < 2
+
+
+@pytest.mark.slow
+def test_control_c_ends_a_command_that_waits_for_the_hub(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as hub:
+        hub.settimeout(60)
+        accepted = []
+        where = {"HF_ENDPOINT": f"http://127.0.0.1:{hub.getsockname()[1]}", "HF_HOME": str(tmp_path / "hf")}
+        run = ["run", "-m", "org/model", "-t", "T1"]  # with torch and mteb imported
+        assert seconds_to_end(run, lambda: accepted.append(hub.accept()), **where) < 2
+
+
+@pytest.mark.parametrize(
+    "command", ["--version", "--help", "dataset check", pytest.param("doctor", marks=pytest.mark.long)]
+)
+def test_an_output_that_takes_nothing_is_one_line_or_none(command):
+    closed = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} >&-', sys.executable],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert (closed.returncode, "Traceback" in closed.stderr) == (0, False)
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([*COMMAND, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (1, "turkic-idiom: error: No space left on device\n")
+
+
+@pytest.mark.parametrize("model", ["\udcff", "a\udcffb/c"])
+def test_bytes_that_are_no_utf_8_are_named(lexicon, capsys, model):
+    with running_llm(lambda body: "no JSON") as server:
+        arguments = ["dataset", "verify", "lexicon", "--model", model, "--set", f"base_url={server.url}"]
+        assert main(arguments) == 2
+        assert not server.requests
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "'\\udcff' is no character of UTF-8" in printed
