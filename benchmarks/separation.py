@@ -49,7 +49,7 @@ def headlines(work: Path) -> dict[str, dict[str, Resampled]]:
     me5, tuned = real_encoder(), work / "me5-tuned"
     if not tuned.exists():
         command = ["finetune", "retrieval", "-m", str(me5), "--regime", "tr-only", "--out", str(tuned)]
-        subprocess.run([sys.executable, "-m", "turkic_idiom_tasks.cli", *command], check=True)
+        subprocess.run([sys.executable, "-m", "turkic_idiom_tasks", *command], check=True)
     models = {
         "spelling": "turkic-idiom/char-ngrams",
         "minilm": str(minilm()),

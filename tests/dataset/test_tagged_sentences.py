@@ -171,18 +171,17 @@ def test_senses_of_an_idiom_never_cross_splits():
     assert set(idiom_clusters(sentences["test"]).values()) == {concept}
 
 
-def test_further_and_literal_examples_train_and_never_test():
+def test_further_examples_train_and_never_test():
     further = (FurtherExample("Ağzı mı tutmuş?", (Span(0, 4), Span(8, 14))), FurtherExample("Ağaç tuttu.", ()))
     (test,), (train,) = concepts_of("test", 1), concepts_of("train", 1)
     entries = {}
     for concept in (test, train):
-        texts = {"literal_example": "Ağzını eliyle tuttu.", "examples": further}
-        entries[concept] = Entry(concept, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), **texts)
+        entries[concept] = Entry(concept, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), examples=further)
     concepts = {concept: Concept(concept, "gloss") for concept in entries}
     sentences = lexicon_sentences(Lexicon(concepts, {"tr": entries}, "0" * 40), "tr")
     assert [row.id for row in sentences["test"]] == [test]
-    assert [row.id for row in sentences["train"]] == [train, f"{train}/2", f"{train}/3", f"{train}/literal"]
-    assert [row.tags for row in sentences["train"]] == [(B, I, O), (B, O, B, O), (O, O, O), (O,) * 4]
+    assert [row.id for row in sentences["train"]] == [train, f"{train}/2", f"{train}/3"]
+    assert [row.tags for row in sentences["train"]] == [(B, I, O), (B, O, B, O), (O, O, O)]
 
 
 def test_further_examples_are_read_and_wrong_spans_refused():

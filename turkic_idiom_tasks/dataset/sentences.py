@@ -86,7 +86,7 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
     """Return split -> the annotated examples of a language, by concept; a split may be empty.
 
-    Further and literal examples serve training and validation alone.
+    Further examples serve training and validation alone.
     """
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
@@ -98,10 +98,6 @@ def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedS
         for number, further in enumerate(entry.examples, start=2):
             name = f"{concept}/{number}"
             sentences[split].append(tag_sentence(name, language, entry.idiom, further.text, further.spans))
-        # Without sentences in which nothing is tagged, a tagger marks something in nearly every sentence.
-        if entry.literal_example is not None:
-            literal = tag_sentence(f"{concept}/literal", language, entry.idiom, entry.literal_example, ())
-            sentences[split].append(literal)
     return sentences
 
 
