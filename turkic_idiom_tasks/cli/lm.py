@@ -150,7 +150,7 @@ def report(
     """Print the scores of language models from what lm-eval and Inspect have logged, also of a part of the items.
 
     A row for each kind and language or direction: number of items, score of guessing, score with its 95% interval
-    (whole concepts are resampled), score corrected for chance, and of the errors the shares of near, lexical and random
+    (clustered by concept), score corrected for chance, and of the errors the shares of near, lexical and random
     traps. The score is accuracy; of the open cloze the share of accepted answers, of spans span F1.
     """
     from turkic_idiom_tasks.cli.output import interval_text, new_table

@@ -1,8 +1,8 @@
 """Scores of answers to questions with options, and of words filled into a blank.
 
 Accuracy counts an answer that could not be read as wrong. It is chance-corrected as (accuracy - chance) / (1 - chance),
-0 for guessing and 1 for no error, where chance is the mean of 1 / number of options. Intervals are 95% bootstrap
-intervals that resample concepts, see `bootstrap`. A score without any cases is NaN: every score if there are no items,
+0 for guessing and 1 for no error, where chance is the mean of 1 / number of options. Intervals are Wilson's,
+clustered by concept, see `bootstrap`. A score without any cases is NaN: every score if there are no items,
 the shares of trap types if nothing readable was wrong.
 """
 
