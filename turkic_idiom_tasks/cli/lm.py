@@ -257,10 +257,8 @@ def _build(
     dataset: Dataset, kinds: Sequence[Kind] | None, languages: Sequence[str] | None
 ) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
-    from rich.console import Console
-    from rich.progress import track
-
     from turkic_idiom_tasks.errors import InputError
+    from turkic_idiom_tasks.io.progress import track
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 
@@ -272,8 +270,7 @@ def _build(
             wanted.append(item_set)
     sets: dict[str, Sequence[Item]] = {}
     left_out = []
-    is_silent = not sys.stderr.isatty()
-    for item_set in track(wanted, "items", console=Console(stderr=True), transient=True, disable=is_silent):
+    for item_set in track(wanted, "items"):
         members = items_of_set(dataset, item_set)
         if members:
             sets[item_set.name] = members

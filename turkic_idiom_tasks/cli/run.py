@@ -94,29 +94,35 @@ def list_command(data: Data = "") -> None:
     """List the tasks and subsets of the data, and the models that this package registers with mteb."""
     from mteb.models.model_implementations import MODEL_REGISTRY
 
+    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
     from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+    from turkic_idiom_tasks.encoders.names import POOLED_NAME, POOLINGS
     from turkic_idiom_tasks.harnesses.mteb_models import local_models, model_metas
     from turkic_idiom_tasks.io.reading import printable
 
     dataset = open_dataset(data)
-    lines = [f"data: {dataset.path} (revision {dataset.revision})", ""]
+    paragraphs = [f"data: {dataset.path} (revision {dataset.revision})", "", "queries/documents, pairs of sentences:"]
     for short, task in TASKS.items():
-        for subset in dataset.subsets(short):
-            pool = dataset.pool(short, subset)
-            lines.append(f"{task.name}  {subset:8s}{len(pool.queries):5d} queries {len(pool.documents):6d} documents")
+        pools = {subset: dataset.pool(short, subset) for subset in dataset.subsets(short)}
+        sizes = [f"{subset} {len(pool.queries)}/{len(pool.documents)}" for subset, pool in pools.items()]
+        paragraphs += [f"{task.name}: {', '.join(sizes)}"] if sizes else []
     for short, similarity_task in SIMILARITY_TASKS.items():
-        for subset in dataset.pair_subsets(short):
-            n_pairs = int(dataset.pairs(short, subset).is_scored.sum())
-            lines.append(f"{similarity_task.name}  {subset:8s}{n_pairs:5d} pairs")
-    lines += ["", "models (besides every model that mteb or Hugging Face has):"]
-    lines += [f"  {meta.name}" for meta in model_metas()]
+        sizes = [f"{subset} {dataset.pairs(short, subset).is_scored.sum()}" for subset in dataset.pair_subsets(short)]
+        paragraphs += [f"{similarity_task.name}: {', '.join(sizes)}"] if sizes else []
+    names = [str(meta.name) for meta in model_metas()]
+    pooled = dict.fromkeys(match["base"] for match in map(POOLED_NAME.fullmatch, names) if match)
+    others = [name for name in names if not POOLED_NAME.fullmatch(name)]
+    paragraphs += ["", "models, besides every model that mteb or Hugging Face has:", ", ".join(others)]
+    paragraphs.append(f"as NAME (pooling=P), P one of {', '.join(POOLINGS)}: {', '.join(pooled)}")
     for model in local_models():
         meta = MODEL_REGISTRY.get(model.name)
         problem = meta.loader_kwargs.get("problem") if meta else model.problem
-        lines.append(f"  {problem or model.name}")
-    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
+        paragraphs.append(problem or model.name)
+    console = plain_console(sys.stdout)
+    for paragraph in paragraphs:
+        console.print(printable(paragraph))
 
 
 @app.command()

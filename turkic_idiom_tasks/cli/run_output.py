@@ -21,6 +21,7 @@ from turkic_idiom_tasks.cli.output import (
     similarity_cells,
     similarity_table,
 )
+from turkic_idiom_tasks.io.progress import Lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO, SIMILARITY_NAMES, RunReport
@@ -41,20 +42,32 @@ class TerminalReporter(Reporter):
         self._progress = progress
         self._line = progress.add_task("starting", total=None)
 
-    def progress(self, text: str) -> None:
+    def progress(self, text: str, done: int = 0, total: int = 0) -> None:
         """Show the current step."""
-        self._progress.update(self._line, description=printable(text), refresh=True)
+        count = f", {done:,}/{total:,}" if total else ""
+        self._progress.update(self._line, description=printable(text + count), refresh=True)
 
     def note(self, line: str) -> None:
         """Print a line that remains on the terminal."""
         self._progress.console.print(f"turkic-idiom: {printable(line)}", soft_wrap=True)
 
 
+class LineReporter(Reporter):
+    """A reporter for a pipe or a file: a line for each tenth of a step."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+
+    def progress(self, text: str, done: int = 0, total: int = 0) -> None:
+        """Write a line if another tenth of the current step is done."""
+        self._lines.show(text, done, total)
+
+
 @contextmanager
 def reporting(file: IO[str]) -> Iterator[Reporter]:
-    """Yield a reporter that writes to a terminal; if `file` is no terminal, the reporter only logs notes."""
+    """Yield a reporter that updates one line on a terminal, or writes lines to anything else."""
     if not file.isatty():
-        yield Reporter()
+        yield LineReporter()
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(

@@ -206,7 +206,7 @@ def _compute(
     """Compute the missing results of units from the same passes; write each, and mteb's file after the last one."""
 
     def progress(task: str, n_done: int, n_all: int, counted: str) -> None:
-        reporter.progress(f"{place}, {task}, {n_done:,}/{n_all:,}{' texts' if counted == 'texts' else ''}")
+        reporter.progress(f"{place}, {task}, texts" if counted == "texts" else f"{place}, {task}", n_done, n_all)
 
     for unit in {unit.short: unit for unit in units}.values():
         if any((unit.settings["prompts"] or {}).values()):

@@ -69,8 +69,8 @@ def model_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
 class Reporter:
     """Reports the progress of a run: this one logs notes and shows no progress."""
 
-    def progress(self, text: str) -> None:
-        """Report the current step, such as ``model 1/2, T2, 3/5``."""
+    def progress(self, text: str, done: int = 0, total: int = 0) -> None:
+        """Report the current step, such as ``model 1/2, T2``, and how much of it is done, if that is known."""
 
     def note(self, line: str) -> None:
         """Report something that needs no action."""
