@@ -7,8 +7,7 @@ underscore, which are written by hand. A test compares the others with what this
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, groups, tasks
@@ -39,18 +38,18 @@ def files() -> dict[str, str]:
         )
     for name, members in groups().items():
         if name.startswith(ALL):
-            texts[f"{name}.yaml"] = group_file(name, members)
+            texts[f"{name}.yaml"] = _group_file(name, members)
             continue
         kind = name.removeprefix(PREFIX).removesuffix(PROMPTS).removesuffix(GENERATIVE)
         options = ""
         if name.endswith(PROMPTS):
             # lm-eval hands what a group sets down to its tasks, so that no task files are needed for these groups
             options = "dataset_kwargs: {all_prompts: true}  # for every task of the group\n"
-        texts[f"{name}.yaml"] = group_file(name, members, means=_MEANS.get(kind, _CHOICE_MEANS), options=options)
+        texts[f"{name}.yaml"] = _group_file(name, members, means=_MEANS.get(kind, _CHOICE_MEANS), options=options)
     return texts
 
 
-def group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
+def _group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
     """Return the text of the file of a group, with the scores that it has as means over its members, each alike."""
     text = f"group: {name}\ntask:\n" + "".join(f"  - {member}\n" for member in members) + options
     # lm-eval weighs the members by their size unless it is told not to; languages should count alike
@@ -60,14 +59,8 @@ def group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), 
     return text + f"metadata: {{version: {VERSION}}}\n"
 
 
-def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files, and remove those of tasks that there are no more."""
-    for path in folder.glob("*.yaml"):
-        if path.name not in texts:
-            path.unlink()
-    for name, text in texts.items():
-        write_text(folder / name, text)
-
-
 if __name__ == "__main__":
-    write_files(FOLDER, files())
+    for old in FOLDER.glob("*.yaml"):
+        old.unlink()
+    for file_name, file_text in files().items():
+        write_text(FOLDER / file_name, file_text)

@@ -229,18 +229,20 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
 
 
 def standard_error(strata: Sequence[Stratum]) -> float:
-    """Return the standard error, clustered by concept, of a mean of ratios over the same items; NaN for one concept.
+    """Return the standard error, clustered by concept, of the mean of the ratios of strata; NaN for one concept.
 
     It is sqrt(sum of squared influences * C / (C - 1)), that of a mean where each of C concepts has one item.
     """
-    influence = np.zeros(1)
+    influence: dict[str, float] = {}
     for stratum in strata:
-        _, sums = sum_by_concept(stratum)
+        concepts, sums = sum_by_concept(stratum)
         numerator, denominator = sums.sum(axis=0)
         residuals = sums[:, 0] - numerator / denominator * sums[:, 1]
-        influence = influence + residuals / denominator / len(strata)
+        for concept, residual in zip(concepts, residuals / denominator / len(strata), strict=True):
+            influence[concept] = influence.get(concept, 0.0) + float(residual)
     n_concepts = len(influence)
-    return math.sqrt(float((influence**2).sum()) * n_concepts / (n_concepts - 1)) if n_concepts > 1 else math.nan
+    squares = sum(value**2 for value in influence.values())
+    return math.sqrt(squares * n_concepts / (n_concepts - 1)) if n_concepts > 1 else math.nan
 
 
 def tail_probability(influence: Floats) -> float:
