@@ -52,9 +52,22 @@ def run_command(
             metavar="NAME=VALUE",
             help="May be repeated. dtype (float32, bfloat16 or float16), batch_size (texts at a time), first_layer (of "
             "first_last: 1, the first transformer layer, or 0, the embeddings), top_k (documents per query in the "
-            "records, whose scores stay exact; 0: the whole pool).",
+            "records, whose scores stay exact; 0: the whole pool); with --base-url also query_prompt and "
+            "document_prompt.",
         ),
     ] = None,
+    base_url: Annotated[
+        str,
+        typer.Option(
+            "--base-url",
+            metavar="URL",
+            help="Server with OpenAI's protocol of embeddings, such as http://localhost:8000/v1, for -m openai/NAME; "
+            "the key is in OPENAI_API_KEY.",
+        ),
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only count the texts and tokens that a server would be asked for.")
+    ] = False,
 ) -> None:
     """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
@@ -62,8 +75,9 @@ def run_command(
     """
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_csv, to_json
-    from turkic_idiom_tasks.runs.run import run_models
+    from turkic_idiom_tasks.runs.run import estimate, run_models
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
     options = make_options(
@@ -75,9 +89,17 @@ def run_command(
         revision=revision,
         trust_remote_code=trust_remote_code,
         device=device,
+        base_url=base_url,
         **model_settings(assigned(values)),
     )
+    if (options.query_prompt or options.document_prompt) and not base_url:
+        raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
+    if base_url and (revision or device):
+        raise usage_error("--revision, --device: do not apply to models on a server; leave them out, or --base-url")
     dataset = open_dataset(data)
+    if dry_run:
+        sys.stdout.write(estimate(dataset, options))
+        return
     with reporting(sys.stderr) as reporter:
         runs = run_models(models, dataset, options, reporter=reporter)
         reporter.progress("intervals")

@@ -42,25 +42,20 @@ class TerminalReporter(Reporter):
         self._progress = progress
         self._line = progress.add_task("starting", total=None)
 
-    def progress(self, text: str, done: int = 0, total: int = 0) -> None:
+    def progress(self, what: str, done: int = 0, total: int = 0) -> None:
         """Show the current step."""
         count = f", {done:,}/{total:,}" if total else ""
-        self._progress.update(self._line, description=printable(text + count), refresh=True)
+        self._progress.update(self._line, description=printable(what + count), refresh=True)
 
     def note(self, line: str) -> None:
         """Print a line that remains on the terminal."""
         self._progress.console.print(f"turkic-idiom: {printable(line)}", soft_wrap=True)
 
 
-class LineReporter(Reporter):
+class LineReporter(Lines, Reporter):
     """A reporter for a pipe or a file: a line for each tenth of a step."""
 
-    def __init__(self) -> None:
-        self._lines = Lines()
-
-    def progress(self, text: str, done: int = 0, total: int = 0) -> None:
-        """Write a line if another tenth of the current step is done."""
-        self._lines.show(text, done, total)
+    progress = Lines.show
 
 
 @contextmanager

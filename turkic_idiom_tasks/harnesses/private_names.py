@@ -114,9 +114,7 @@ LM_EVAL = Harness(
         PrivateName("lm_eval.tasks._index", "Entry.cfg", "lists the tasks of a group"),
         PrivateName("lm_eval.tasks._index", "Entry.yaml_path", "is cleared in a shortened group, so that cfg counts"),
         PrivateName("lm_eval.evaluator", "simple_evaluate", "extended: the results name their data"),
-        PrivateName(
-            "lm_eval.evaluator_utils", "stderr_for_metric", "extended: our scores have clustered standard errors"
-        ),
+        PrivateName("lm_eval.evaluator_utils", "stderr_for_metric", "extended: our scores bring their standard errors"),
         PrivateName("lm_eval.api.task", "ConfigurableTask.download", "replaced: warns of --metadata for each task"),
         PrivateName("lm_eval.api.task", "ConfigurableTask.construct_requests", "extended: base models stop early"),
         PrivateName("lm_eval.api.registry", "model_registry.register", "registers our model by its import path"),

@@ -23,7 +23,7 @@ class Lines:
         self._begun = time.monotonic()
         self._tenths: dict[str, int] = {}
 
-    def show(self, what: str, done: int, total: int) -> None:
+    def show(self, what: str, done: int = 0, total: int = 0) -> None:
         """Write how much is done if it is another tenth."""
         tenth = 10 * done // max(total, 1)
         if tenth > self._tenths.get(what, 0) and time.monotonic() - self._begun > _PATIENCE:

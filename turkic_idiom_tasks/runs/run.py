@@ -5,6 +5,7 @@ Finished results are read, the others are computed, and each is written when it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,18 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model, task_class
+from turkic_idiom_tasks.encoders.served import CACHE_FILE
+from turkic_idiom_tasks.harnesses.mteb_loading import (
+    DOCUMENT,
+    QUERY,
+    LoadedModel,
+    load_served,
+    resolve_model,
+    task_class,
+)
 from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
@@ -31,6 +41,7 @@ from turkic_idiom_tasks.results.record import (
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
 from turkic_idiom_tasks.runs.engine import score_encoder
 from turkic_idiom_tasks.runs.run_options import FULL_NAMES, Reporter, RunOptions, choose_subsets, open_datasets
+from turkic_idiom_tasks.tasks.items.cost import by_characters
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
@@ -91,13 +102,17 @@ def run_models(
         place = f"model {number}/{len(names)}"
         reporter.progress(f"{place}, loading {name}")
         with quiet_libraries():
-            loaded = resolve_model(
-                name,
-                revision=options.revision,
-                device=options.device,
-                dtype=options.dtype,
-                trust_remote_code=options.trust_remote_code,
-            )
+            if options.base_url:
+                prompts = {QUERY: options.query_prompt, DOCUMENT: options.document_prompt}
+                loaded = load_served(name, options.base_url, cache=options.output / CACHE_FILE, prompts=prompts)
+            else:
+                loaded = resolve_model(
+                    name,
+                    revision=options.revision,
+                    device=options.device,
+                    dtype=options.dtype,
+                    trust_remote_code=options.trust_remote_code,
+                )
         if not loaded.is_sentence_transformer and (options.dtype != "float32" or options.first_layer != FIRST_LAYER):
             note(f"{name}: no transformer encoder, so dtype and first_layer have no effect")
         units = list(_units(loaded, datasets, keys, options))
@@ -132,6 +147,20 @@ def run_models(
     return runs
 
 
+def estimate(dataset: Dataset, options: RunOptions) -> str:
+    """Return a line on what a server would be asked for each model: distinct texts, requests and tokens."""
+    datasets, texts = open_datasets(dataset, options), set[str]()
+    for task, subset in choose_subsets(datasets, options, Reporter()):
+        if task in SIMILARITY_TASKS:
+            texts |= set(datasets[task].pairs(task, subset).texts)
+        else:
+            data, pool = datasets[task].retrieval(task, subset), datasets[task].pool(task, subset)
+            texts |= {options.query_prompt + data.queries[query] for query in pool.queries}
+            texts |= {options.document_prompt + data.documents[document] for document in pool.documents}
+    n_tokens, n_requests = sum(map(by_characters, texts)), math.ceil(len(texts) / options.batch_size)
+    return f"{len(texts):,} texts, {n_requests:,} requests, about {n_tokens:,.0f} tokens for each model\n"
+
+
 def _units(
     loaded: LoadedModel, datasets: Mapping[str, Dataset], keys: Sequence[SubsetKey], options: RunOptions
 ) -> Iterator[_Unit]:
@@ -145,7 +174,7 @@ def _units(
             "first_layer": options.first_layer if pooling == "first_last" else None,
             "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
         }
-        settings |= trust_setting(options.trust_remote_code)
+        settings |= {**trust_setting(options.trust_remote_code), **loaded.served}
         not_default = trust_setting(options.trust_remote_code)
         for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
             if settings[name] not in (None, default):
@@ -159,7 +188,7 @@ def _units(
                 short=short,
                 folder=TaskFolder(options.output, task, datasets[short], meta, options.overwrite),
                 subsets=tuple(subset for name, subset in keys if name == short),
-                settings=settings | {"prompts": loaded.prompts(short) if pooling else None},
+                settings=settings | {"prompts": loaded.prompts(short) if pooling or loaded.served else None},
             )
 
 
