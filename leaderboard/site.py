@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import track
-
 from leaderboard.board import Board, ScoredSubmission, extra_tasks, make_board, of_tasks, score_submission
 from leaderboard.data import board_data, item_board_data
 from leaderboard.pages import Pages, environment
@@ -20,6 +17,7 @@ from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import check_folder, commit_folder
 from turkic_idiom_tasks.io.output_files import check_outputs, write_output
+from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
@@ -71,9 +69,7 @@ def build(
     scored: list[ScoredSubmission] = []
     left_out: list[LeftOut] = []
     other_editions: list[LeftOut] = []
-    console = Console(stderr=True)
-    folders = submission_folders(submissions)
-    for folder in track(folders, "scoring submissions", console=console, disable=not console.is_terminal):
+    for folder in track(submission_folders(submissions), "scoring submissions"):
         submission = read_submission(folder, dataset)
         if isinstance(submission, Submission):
             # Scores alone are kept: the predictions of hundreds of submissions need not fit in memory

@@ -13,7 +13,6 @@ from tests.lm_eval_runs import Scripted, evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_items, lm_eval_yaml
-from turkic_idiom_tasks.harnesses.siblings import lm_eval_astitch_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, prompt
@@ -25,12 +24,8 @@ def gold(document):
 
 
 def test_the_task_files_are_what_the_template_writes():
-    for folder, texts in (
-        (lm_eval_yaml.FOLDER, lm_eval_yaml.files()),
-        (lm_eval_astitch_yaml.FOLDER, lm_eval_astitch_yaml.files()),
-    ):
-        assert {name: (folder / name).read_text("utf-8") for name in texts} == texts
-        assert {path.name for path in folder.glob("*.yaml")} <= set(texts)
+    texts = lm_eval_yaml.files()
+    assert {path.name: path.read_text("utf-8") for path in lm_eval_yaml.FOLDER.glob("*.yaml")} == texts
 
 
 def test_every_name_of_the_documentation_is_known(manager):

@@ -1,6 +1,4 @@
-"""Scores of answers to items: real words in the open cloze, and the mean over languages."""
-
-import math
+"""Scores of answers to items: real words in the open cloze."""
 
 import pytest
 
@@ -9,7 +7,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
-from turkic_idiom_tasks.tasks.items.scoring import macro, score_open_cloze
+from turkic_idiom_tasks.tasks.items.scoring import score_open_cloze
 
 SENTENCE = "Kovulmayı göze alıp müdüre her şeyi anlattım."
 TURKISH = {
@@ -62,14 +60,3 @@ def test_the_open_cloze_needs_the_lexicon_of_its_items():
         score_open_cloze([ITEM], ["göze alıp"], small_lexicon(6))
     with pytest.raises(ValueError, match="longer"):
         score_open_cloze([ITEM], ["a", "b"], LEXICON)
-
-
-def test_the_mean_over_languages_weighs_them_alike_and_needs_them_all():
-    tr = {"accuracy": 0.9, "accuracy_ci_low": 0.8, "near_share": 0.5, "n_items": 200.0, "small_sample": 0.0}
-    gag = {"accuracy": 0.5, "accuracy_ci_low": 0.3, "near_share": math.nan, "n_items": 20.0, "small_sample": 1.0}
-    mean = macro({"meaning_tr": tr, "meaning_gag": gag})
-    assert mean["accuracy"] == pytest.approx(0.7)
-    assert math.isnan(mean["near_share"])
-    assert (mean["n_items"], mean["small_sample"]) == (220, 1)
-    assert "accuracy_ci_low" not in mean
-    assert math.isnan(macro({"meaning_tr": tr, "meaning_gag": None})["accuracy"])

@@ -177,3 +177,33 @@ def test_a_real_transformer_by_likelihood_and_by_writing(command, tmp_path, few_
         assert result["results"][task]["acc,none"] == pytest.approx(sum(right) / len(right))
     written = result["results"]["turkic_idiom_usage_tr_gen"]
     assert 0 <= written["acc,flexible"] <= 1 - written["unreadable,flexible"] <= 1
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_every_task_runs_with_a_local_transformer_and_is_reported(
+    command, tmp_path, few_tasks, untrained_gpt, item_lexicon
+):
+    written = [f"turkic_idiom_{kind}_gen" for kind in ("meaning", "equivalent", "usage", "cloze")]
+    spans = [f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native")]
+    run = command(
+        "lm-eval", "run", "--model", "hf", "--model_args", f"pretrained={untrained_gpt},dtype=float32", "--limit", "2",
+        "--device", "cpu", "--batch_size", "16", "--log_samples", "--output_path", tmp_path / "out",
+        "--tasks", "turkic_idiom_lm", *written, *spans, "turkic_idiom_explain_tr",
+        data=item_lexicon, PYTHONPATH=few_tasks,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert "--metadata" not in run.stderr
+    _, samples = results_of(tmp_path / "out")
+    kinds = {task.removeprefix("turkic_idiom_").split("_")[0] for task in samples}
+    assert kinds == {"meaning", "equivalent", "usage", "cloze", "span", "explain"}
+    for rows in samples.values():
+        for row in rows:
+            asked = row["arguments"].get("gen_args_0", {}).get("arg_1")
+            if row["doc"].get("mode") is None and isinstance(asked, dict):
+                assert (asked["until"], asked["max_gen_toks"]) == (["\n"], 64)
+    report = command("turkic-idiom", "lm", "report", tmp_path / "out", data=item_lexicon)
+    assert report.returncode == 0, report.stderr
+    assert {line.split()[0] for line in report.stdout.splitlines() if line[:1].isalpha()} >= {
+        "meaning", "equivalent", "usage", "cloze", "cloze_open", "spans"
+    }  # fmt: skip

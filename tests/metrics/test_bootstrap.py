@@ -255,10 +255,11 @@ def test_the_interval_is_that_of_the_exact_poisson_bootstrap():
     order = np.argsort(scores)
     cumulative = np.cumsum(probabilities[order])
     low = scores[order][np.searchsorted(cumulative, tail)]
-    interval = resample({"tr": means([1.0] * 10 + [0.0] * 10)}).interval()
+    # halved, because of right and wrong answers the interval is Wilson's
+    interval = resample({"tr": means([0.5] * 10 + [0.0] * 10)}).interval()
     # the 159th smallest of 10,000 draws: a standard error of 12.5 draws, which is 0.003 here
-    assert interval.low == pytest.approx(low, abs=0.01)
-    assert interval.high == pytest.approx(1 - low, abs=0.01)
+    assert interval.low == pytest.approx(low / 2, abs=0.005)
+    assert interval.high == pytest.approx((1 - low) / 2, abs=0.005)
 
 
 def test_many_concepts_give_the_interval_of_scipy():
@@ -333,3 +334,56 @@ def test_undefined_input_is_refused():
         difference(one, other)
     with pytest.raises(ValueError, match="different seeds"):
         mean([one, other])
+
+
+# Shares of right answers.
+
+
+def test_wilsons_interval_holds_at_the_ends():
+    # Wilson's interval of 0 of n ends at t^2 / (n + t^2); t = 2.2622 for ten concepts
+    none = resample({"tr": means([0.0] * 10)}).interval()
+    assert (none.low, none.high) == (0, pytest.approx(2.2622**2 / (10 + 2.2622**2), abs=1e-4))
+    every = resample({"tr": means([1.0] * 10)}).interval()
+    assert (every.low, every.high) == (pytest.approx(1 - none.high), 1)
+    assert none.is_reliable
+    # corrected for chance of 1/4: (x - 1/4) / (3/4)
+    corrected = resample({"tr": means([1.0] * 10)}).corrected(0.25).interval()
+    assert (corrected.low, corrected.high) == (pytest.approx((every.low - 1 / 4) / (3 / 4)), pytest.approx(1))
+    # two answers to each concept, both wrong, say no more than one
+    twice = resample({"tr": means([0.0] * 20, names(10) * 2)}).interval()
+    assert twice.high == pytest.approx(none.high)
+
+
+def test_wilsons_interval_of_independent_answers_is_scipys():
+    right = [1.0] * 60 + [0.0] * 940
+    interval = resample({"tr": means(right)}).interval()
+    expected = stats.binomtest(60, 1000).proportion_ci(method="wilson")  # by the normal distribution
+    assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high), rel=2e-3)
+
+
+def test_the_mean_of_two_shares_has_wilsons_interval():
+    tr, az = resample({"tr": means([1.0] * 30)}), resample({"az": means([1.0] * 30)})
+    both = mean([tr, az])  # of the same concepts
+    assert both.interval().low == pytest.approx(tr.interval().low)
+    other = resample({"uz": means([1.0] * 30, names(30, 30))})
+    assert mean([tr, other]).interval().low > tr.interval().low  # twice as many concepts
+    with_usage = mean([tr.corrected(0.25), other.corrected(0.5)]).interval()
+    assert (with_usage.low < 0.95, with_usage.high) == (True, pytest.approx(1))
+
+
+@pytest.mark.parametrize("n_concepts", [10, 60])
+@pytest.mark.parametrize("truth", [0.02, 0.5, 0.98])
+def test_intervals_of_shares_hold_the_truth_in_95_percent(n_concepts, truth):
+    """Concepts of one to three answers, right with another probability in each (intraclass correlation .3)."""
+    generator = np.random.default_rng([n_concepts, round(100 * truth)])
+    strength = 0.7 / 0.3
+    samples = []
+    for _ in range(600):
+        sizes = generator.integers(1, 4, n_concepts)
+        shares = generator.beta(truth * strength, (1 - truth) * strength, n_concepts)
+        right = generator.random(sizes.sum()) < np.repeat(shares, sizes)
+        samples.append(means(right, list(np.repeat(names(n_concepts), sizes))))
+    intervals = [resampled.interval() for resampled in resample_models(samples)]
+    covered = np.mean([interval.low <= truth <= interval.high for interval in intervals])
+    # the standard error is 0.9 points; a bootstrap covers .02 and .98 in about 30% of ten concepts
+    assert 0.925 <= covered <= 0.985

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import itertools
 import json
 import multiprocessing
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -451,7 +453,7 @@ def test_a_terminal_sees_how_far_the_work_is(tmp_path, small_lexicon, minilm):
         options = make_options(tasks=["T1", "T2"], output=tmp_path)
         run_models([BASELINE, str(minilm)], open_dataset(str(small_lexicon)), options, reporter=reporter)
     seen = terminal.getvalue()
-    for part in ("model 1/2, T2, 2/3", "model 2/2, loading", "model 2/2, T1, 39/39 texts", "model 2/2, T2, 3/3"):
+    for part in ("model 1/2, T2, 2/3", "model 2/2, loading", "model 2/2, T1, texts, 39/39", "model 2/2, T2, 3/3"):
         assert part in seen
 
 
@@ -462,7 +464,8 @@ def test_nothing_but_scores_is_printed(command, small_lexicon, minilm):
     models = ("-m", minilm, "-m", "mteb/baseline-bm25s", "-m", BASELINE)
     run = command("turkic-idiom", "run", *models, "-t", "T1", "-l", "az", "--data", small_lexicon)
     assert run.returncode == 0
-    assert run.stderr == ""
+    for line in run.stderr.splitlines():
+        assert re.fullmatch(r"model \d/3, T1(, texts)?: \d+ of \d+", line)
     assert run.stdout.startswith("nDCG over the whole pool")
 
 
@@ -471,14 +474,30 @@ def test_list_shows_the_data_and_the_models(turkic, small_lexicon, small_dataset
     register_local(f"me/mine={untrained_bert};{taken}={untrained_bert};a/b=")
     run = turkic("list", "--data", small_lexicon)
     assert run.returncode == 0, run.stderr
-    lines = run.stdout.splitlines()
-    assert lines[0] == f"data: {small_lexicon} (revision {small_dataset.revision})"
-    assert "TurkicIdiomT1  tur-uzn     5 queries     15 documents" in lines
-    assert not [line for line in lines if "gag" in line]
-    for name in ("turkic-idiom/char-ngrams", "FacebookAI/xlm-roberta-base (pooling=last_four)", "me/mine"):
-        assert f"  {name}" in lines
-    assert "there is already a model of the name" in lines[-2]
-    assert "names no folder" in lines[-1]
+    text = " ".join(run.stdout.split())
+    assert f"data: {small_lexicon} (revision {small_dataset.revision})" in text
+    assert re.search(r"TurkicIdiomT1: .*tur-uzn 5/15", text)
+    assert "gag " not in text
+    for part in (
+        "turkic-idiom/char-ngrams,",
+        "cls, mean, max, first_last, last_four: FacebookAI/xlm-roberta-base,",
+        "me/mine",
+    ):
+        assert part in text
+    assert text.count("FacebookAI/xlm-roberta-base,") == 1
+    assert re.search("there is already a model of the name.* names no folder", text)
+
+
+def test_list_of_the_bundled_data_fits_one_screen(turkic, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert len(turkic("list").stdout.splitlines()) <= 30
+
+
+def test_a_pipe_gets_a_line_for_each_tenth(turkic, small_lexicon, monkeypatch):
+    seconds = itertools.count()
+    monkeypatch.setattr("turkic_idiom_tasks.io.progress.time", SimpleNamespace(monotonic=lambda: 5 * next(seconds)))
+    run = turkic("run", "-m", "turkic-idiom/char-ngrams", "-t", "T2", "--data", small_lexicon)
+    assert re.findall(r"^model 1/1, T2: (\d) of (\d)$", run.stderr, re.MULTILINE) == [("1", "3"), ("2", "3")]
 
 
 def test_help_answers_at_once():

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turkic_idiom_tasks.cli.dataset import SourceFormat, dataset_app, print_rows
-from turkic_idiom_tasks.cli.language_model import LexiconDirectory, progress_bar
+from turkic_idiom_tasks.cli.language_model import LexiconDirectory
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.progress import progress
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
@@ -151,8 +152,8 @@ def _encode(model: str, prefix: str, texts: Sequence[Mapping[str, str]]) -> npt.
         return char_ngrams.encode_glosses(texts)
     from turkic_idiom_tasks.runs.engine import encode_glosses  # which imports torch
 
-    with progress_bar("encode") as progress:
-        return encode_glosses(model, texts, prefix=prefix, progress=progress)
+    with progress("encode") as show:
+        return encode_glosses(model, texts, prefix=prefix, progress=show)
 
 
 def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: str) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
-from rich.progress import track
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
@@ -148,14 +148,9 @@ def annotate(
         return
     if lang is None:
         raise usage_error("--lang is missing: the language of the rows")
-    progress = partial(
-        track,
-        description="annotate",
-        console=plain_console(sys.stderr),
-        transient=True,
-        disable=not sys.stderr.isatty(),
+    outcomes = annotate_rows(
+        file, out, get_language(lang), overwrite=overwrite, progress=partial(track, what="annotate")
     )
-    outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite, progress=progress)
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
     print_rows([("dropped", count, reason) for reason, count in outcomes.most_common()], sys.stderr)

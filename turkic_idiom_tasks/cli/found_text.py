@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import track
 
 from turkic_idiom_tasks.cli.dataset import Data, dataset_app, print_rows
-from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import printable
 
 
@@ -50,10 +49,7 @@ def mine(
     rows, n_sentences, n_other_script, concepts = [], 0, 0, set[str]()
     for file in files:
         sentences = list(read_sentences(file))
-        console, is_quiet = plain_console(sys.stderr), not sys.stderr.isatty()
-        for number, sentence in enumerate(
-            track(sentences, file.name, console=console, transient=True, disable=is_quiet)
-        ):
+        for number, sentence in enumerate(track(sentences, file.name)):
             n_sentences += 1
             if in_other_script(sentence.text):
                 n_other_script += 1

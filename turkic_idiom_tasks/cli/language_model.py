@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from rich.progress import Progress
 
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.options import assigned
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.progress import progress
 from turkic_idiom_tasks.io.reading import first_fault, printable, read_yaml
 
 if TYPE_CHECKING:
@@ -127,8 +126,8 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
             model = LanguageModel(
                 name, answers, budget, settings, base_url=settings.base_url, concurrency=settings.concurrency
             )
-            with progress_bar(name) as progress:
-                replies[name] = model.ask(questions, progress=progress)
+            with progress(name) as show:
+                replies[name] = model.ask(questions, progress=show)
             n_unreadable = sum(reply.value is None for reply in replies[name])
             line = (
                 f"{name}: {len(questions)} questions, {model.n_sent} requests sent, {budget.tokens:,} tokens so far; "
@@ -137,14 +136,6 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
             )
             sys.stderr.write(printable(line) + "\n")
         return replies
-
-
-@contextmanager
-def progress_bar(name: str) -> Iterator[Callable[[int, int], None]]:
-    """Give a function that shows how much is done, and of how much, on a terminal."""
-    with Progress(transient=True, disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task(printable(name), total=None)
-        yield lambda done, total: progress.update(bar, completed=done, total=total)
 
 
 def chosen_languages(languages: Iterable[str] | None, known: Mapping[str, object]) -> list[str]:

@@ -142,7 +142,7 @@ def report(
     """Print the scores of language models from what lm-eval and Inspect have logged, also of a part of the items.
 
     A row for each kind and language or direction: number of items, score of guessing, score with its 95% interval
-    (whole concepts are resampled), score corrected for chance, and of the errors the shares of near, lexical and random
+    (clustered by concept), score corrected for chance, and of the errors the shares of near, lexical and random
     traps. The score is accuracy; of the open cloze the share of accepted answers, of spans span F1.
     """
     from turkic_idiom_tasks.cli.output import interval_text, new_table
@@ -248,10 +248,8 @@ def _token_counter(name: str) -> Callable[[str], float]:
 
 def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
-    from rich.console import Console
-    from rich.progress import track
-
     from turkic_idiom_tasks.errors import InputError
+    from turkic_idiom_tasks.io.progress import track
     from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set
 
@@ -265,8 +263,7 @@ def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[st
             wanted.append(item_set)
     sets: dict[str, Sequence[Item]] = {}
     left_out = []
-    is_silent = not sys.stderr.isatty()
-    for item_set in track(wanted, "items", console=Console(stderr=True), transient=True, disable=is_silent):
+    for item_set in track(wanted, "items"):
         members = items_of_set(dataset, item_set)
         if members:
             sets[item_set.name] = members

@@ -55,9 +55,22 @@ def run_command(
             metavar="NAME=VALUE",
             help="May be repeated. dtype (float32, bfloat16 or float16), batch_size (texts at a time), first_layer (of "
             "first_last: 1, the first transformer layer, or 0, the embeddings), top_k (documents per query in the "
-            "records, whose scores stay exact; 0: the whole pool).",
+            "records, whose scores stay exact; 0: the whole pool); with --base-url also query_prompt and "
+            "document_prompt.",
         ),
     ] = None,
+    base_url: Annotated[
+        str,
+        typer.Option(
+            "--base-url",
+            metavar="URL",
+            help="Server with OpenAI's protocol of embeddings, such as http://localhost:8000/v1, for -m openai/NAME; "
+            "the key is in OPENAI_API_KEY.",
+        ),
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only count the texts and tokens that a server would be asked for.")
+    ] = False,
 ) -> None:
     """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
@@ -65,9 +78,10 @@ def run_command(
     """
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
-    from turkic_idiom_tasks.runs.run import ModelRun, run_each
+    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_each
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
     options = make_options(
@@ -80,9 +94,17 @@ def run_command(
         revision=revision,
         trust_remote_code=trust_remote_code,
         device=device,
+        base_url=base_url,
         **model_settings(assigned(values)),
     )
+    if (options.query_prompt or options.document_prompt) and not base_url:
+        raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
+    if base_url and (revision or device):
+        raise usage_error("--revision, --device: do not apply to models on a server; leave them out, or --base-url")
     dataset = open_dataset(data)
+    if dry_run:
+        sys.stdout.write(estimate(dataset, options))
+        return
     runs: list[ModelRun] = []
     failure: Exception | None = None
     with reporting(sys.stderr) as reporter:
@@ -109,29 +131,35 @@ def list_command(data: Data = "") -> None:
     """List the tasks and subsets of the data, and the models that this package registers with mteb."""
     from mteb.models.model_implementations import MODEL_REGISTRY
 
+    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
     from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+    from turkic_idiom_tasks.encoders.names import POOLED_NAME, POOLINGS
     from turkic_idiom_tasks.harnesses.mteb_models import local_models, model_metas
     from turkic_idiom_tasks.io.reading import printable
 
     dataset = open_dataset(data)
-    lines = [f"data: {dataset.path} (revision {dataset.revision})", ""]
+    paragraphs = [f"data: {dataset.path} (revision {dataset.revision})", "", "queries/documents, pairs of sentences:"]
     for short, task in TASKS.items():
-        for subset in dataset.subsets(short):
-            pool = dataset.pool(short, subset)
-            lines.append(f"{task.name}  {subset:8s}{len(pool.queries):5d} queries {len(pool.documents):6d} documents")
+        pools = {subset: dataset.pool(short, subset) for subset in dataset.subsets(short)}
+        sizes = [f"{subset} {len(pool.queries)}/{len(pool.documents)}" for subset, pool in pools.items()]
+        paragraphs += [f"{task.name}: {', '.join(sizes)}"] if sizes else []
     for short, similarity_task in SIMILARITY_TASKS.items():
-        for subset in dataset.pair_subsets(short):
-            n_pairs = int(dataset.pairs(short, subset).is_scored.sum())
-            lines.append(f"{similarity_task.name}  {subset:8s}{n_pairs:5d} pairs")
-    lines += ["", "models (besides every model that mteb or Hugging Face has):"]
-    lines += [f"  {meta.name}" for meta in model_metas()]
+        sizes = [f"{subset} {dataset.pairs(short, subset).is_scored.sum()}" for subset in dataset.pair_subsets(short)]
+        paragraphs += [f"{similarity_task.name}: {', '.join(sizes)}"] if sizes else []
+    names = [str(meta.name) for meta in model_metas()]
+    pooled = dict.fromkeys(match["base"] for match in map(POOLED_NAME.fullmatch, names) if match)
+    others = [name for name in names if not POOLED_NAME.fullmatch(name)]
+    paragraphs += ["", "models, besides every model that mteb or Hugging Face has:", ", ".join(others)]
+    paragraphs.append(f"as NAME (pooling=P), P one of {', '.join(POOLINGS)}: {', '.join(pooled)}")
     for model in local_models():
         meta = MODEL_REGISTRY.get(model.name)
         problem = meta.loader_kwargs.get("problem") if meta else model.problem
-        lines.append(f"  {problem or model.name}")
-    sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
+        paragraphs.append(problem or model.name)
+    console = plain_console(sys.stdout)
+    for paragraph in paragraphs:
+        console.print(printable(paragraph))
 
 
 @app.command()

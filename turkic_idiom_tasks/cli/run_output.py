@@ -22,6 +22,7 @@ from turkic_idiom_tasks.cli.output import (
     similarity_cells,
     similarity_table,
 )
+from turkic_idiom_tasks.io.progress import Lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO, SIMILARITY_NAMES, RunReport
@@ -43,20 +44,27 @@ class TerminalReporter(Reporter):
         self._progress = progress
         self._line = progress.add_task("starting", total=None)
 
-    def progress(self, text: str) -> None:
+    def progress(self, what: str, done: int = 0, total: int = 0) -> None:
         """Show the current step."""
-        self._progress.update(self._line, description=printable(text), refresh=True)
+        count = f", {done:,}/{total:,}" if total else ""
+        self._progress.update(self._line, description=printable(what + count), refresh=True)
 
     def note(self, line: str) -> None:
         """Print a line that remains on the terminal."""
         self._progress.console.print(f"turkic-idiom: {printable(line)}", soft_wrap=True)
 
 
+class LineReporter(Lines, Reporter):
+    """A reporter for a pipe or a file: a line for each tenth of a step."""
+
+    progress = Lines.show
+
+
 @contextmanager
 def reporting(file: IO[str]) -> Iterator[Reporter]:
-    """Yield a reporter that writes to a terminal; if `file` is no terminal, the reporter only logs notes."""
+    """Yield a reporter that updates one line on a terminal, or writes lines to anything else."""
     if not file.isatty():
-        yield Reporter()
+        yield LineReporter()
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(

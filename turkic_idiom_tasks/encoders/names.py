@@ -11,7 +11,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 
 POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
-_POOLED_NAME = re.compile(r"(.+) \(pooling=([^)]*)\)")
+POOLED_NAME = re.compile(r"(.+) \(pooling=([^)]*)\)")
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
 FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
 LAST_LAYERS = 4
@@ -39,7 +39,7 @@ PAPER_ENCODERS: dict[str, tuple[str, dict[str, str] | None]] = {
 
 def split_pooling(name: str) -> tuple[str, str | None]:
     """Return the name of a model and the pooling that follows it, as mteb names one: ``NAME (pooling=mean)``."""
-    match = _POOLED_NAME.fullmatch(name)
+    match = POOLED_NAME.fullmatch(name)
     return (match[1], match[2]) if match else (name, None)
 
 

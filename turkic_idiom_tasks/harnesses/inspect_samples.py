@@ -57,13 +57,13 @@ def item_samples(
         turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
-            digest = row_digest(item)
+            about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
             sample = Sample(
                 id=item.id,
                 input=[*turns, ChatMessageUser(content=ask(item, variant))],
                 target=_answer(item, is_open=is_open),
                 choices=None if is_open else [option.text for option in item.options],
-                metadata={"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": digest},
+                metadata=about,
             )
             column.append(sample)
         columns.append(column)
@@ -85,16 +85,12 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
         concepts = idiom_clusters(sentences[TEST])
         column = []
         for sentence in sentences[TEST]:
+            about = {"concept": concepts[sentence.id], "set": f"spans_{code}", "digest": row_digest(sentence)}
             sample = Sample(
                 id=f"spans_{code}/{sentence.id}",
                 input=[*turns, ChatMessageUser(content=ask(sentence.sentence, code))],
                 target=answer(sentence),
-                metadata={
-                    "concept": concepts[sentence.id],
-                    "set": f"spans_{code}",
-                    "sentence": asdict(sentence),
-                    "digest": row_digest(sentence),
-                },
+                metadata=about | {"sentence": asdict(sentence)},
             )
             column.append(sample)
         columns.append(column)

@@ -7,22 +7,20 @@ underscore, which are written by hand. A test compares the others with what this
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
-from turkic_idiom_tasks.tasks.items.item_types import USAGE
+from turkic_idiom_tasks.tasks.items.item_types import KINDS, USAGE
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
 
 FOLDER = TASK_FOLDER / "items"
 VERSION = "2.0"  # raised when the same answers get other scores, or scores of other names
 
-_CHOICE_SCORES = "_choice_scores"
-_SCORE_FILES = {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores"}  # of the other kinds: _CHOICE_SCORES
-_MEANS = {USAGE: ("acc", "acc_corrected", "pair_acc"), CLOZE_OPEN: ("exact_match", "accepted")}
-_CHOICE_MEANS = ("acc", "acc_corrected")  # of the other kinds
+_SCORES = dict.fromkeys(KINDS, "_choice_scores") | {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores"}  # files
+_MEANS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ("acc", "acc_corrected"))
+_MEANS |= {USAGE: ("acc", "acc_corrected", "pair_acc"), CLOZE_OPEN: ("exact_match", "accepted")}
 
 
 def files() -> dict[str, str]:
@@ -33,24 +31,24 @@ def files() -> dict[str, str]:
         keys = zip(("language", "target"), languages, strict=False)
         arguments = "".join(f", {key}: {code}" for key, code in keys)
         texts[f"{name}.yaml"] = (
-            f"include: [_common, {way}, {_SCORE_FILES.get(kind, _CHOICE_SCORES)}]\n"
+            f"include: [_common, {way}, {_SCORES[kind]}]\n"
             f"task: {name}\n"
             f"metadata: {{version: {VERSION}, kind: {kind}{arguments}}}\n"
         )
     for name, members in groups().items():
         if name.startswith(ALL):
-            texts[f"{name}.yaml"] = group_file(name, members)
+            texts[f"{name}.yaml"] = _group_file(name, members)
             continue
         kind = name.removeprefix(PREFIX).removesuffix(PROMPTS).removesuffix(GENERATIVE)
         options = ""
         if name.endswith(PROMPTS):
             # lm-eval hands what a group sets down to its tasks, so that no task files are needed for these groups
             options = "dataset_kwargs: {all_prompts: true}  # for every task of the group\n"
-        texts[f"{name}.yaml"] = group_file(name, members, means=_MEANS.get(kind, _CHOICE_MEANS), options=options)
+        texts[f"{name}.yaml"] = _group_file(name, members, means=_MEANS[kind], options=options)
     return texts
 
 
-def group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
+def _group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
     """Return the text of the file of a group, with the scores that it has as means over its members, each alike."""
     text = f"group: {name}\ntask:\n" + "".join(f"  - {member}\n" for member in members) + options
     # lm-eval weighs the members by their size unless it is told not to; languages should count alike
@@ -60,14 +58,8 @@ def group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), 
     return text + f"metadata: {{version: {VERSION}}}\n"
 
 
-def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files, and remove those of tasks that there are no more."""
-    for path in folder.glob("*.yaml"):
-        if path.name not in texts:
-            path.unlink()
-    for name, text in texts.items():
-        write_text(folder / name, text)
-
-
 if __name__ == "__main__":
-    write_files(FOLDER, files())
+    for old in FOLDER.glob("*.yaml"):
+        old.unlink()
+    for file_name, file_text in files().items():
+        write_text(FOLDER / file_name, file_text)

@@ -9,9 +9,9 @@ import re
 import runpy
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ import mteb
 import numpy as np
 import numpy.typing as npt
 import torch
-from mteb.models.abs_encoder import get_prompt_name
+from mteb.models.abs_encoder import AbsEncoder, get_prompt_name
 from mteb.models.get_model_meta import get_model_meta
 from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
 from mteb.models.model_implementations import MODEL_REGISTRY
@@ -44,7 +44,8 @@ from turkic_idiom_tasks.encoders.names import (
     untrusted_code,
 )
 from turkic_idiom_tasks.encoders.poolings import native_pooling
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.encoders.served import EmbeddingsClient
+from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
 from turkic_idiom_tasks.harnesses.mteb_models import (
     load_community,
     load_local,
@@ -88,6 +89,7 @@ class LoadedModel:
     encoder: SentenceTransformer | None = None  # in it, if that begins with a text transformer: it can have any pooling
     pooling: str | None = None  # in its name, ``NAME (pooling=mean)``
     files: str | None = None  # hash of a folder that states another revision, which does not change with its files
+    served: Mapping[str, Any] = field(default_factory=dict)  # what records state of a model on a server
 
     @property
     def is_sentence_transformer(self) -> bool:
@@ -302,6 +304,32 @@ def resolve_model(
     if commit is not None:
         plain = plain.model_copy(update={"revision": commit})
     return _wrapped(model, plain, pooling=pooling, prompts=meta.loader_kwargs.get("model_prompts"))
+
+
+class _ServedEncoder(AbsEncoder):
+    """A model on a server as an mteb encoder."""
+
+    def __init__(self, client: EmbeddingsClient, prompts: Mapping[str, str]) -> None:
+        self._client, self.model_prompts = client, {role: prompt for role, prompt in prompts.items() if prompt}
+
+    def encode(
+        self, inputs: Any, *, prompt_type: PromptType | None = None, batch_size: int = BATCH_SIZE, **_options: Any
+    ) -> npt.NDArray[np.float32]:
+        """Return the vectors of all texts of the batches, (N, D) float32."""
+        prompt = self.model_prompts.get(prompt_type.value, "") if prompt_type else ""
+        return self._client.embed([prompt + text for batch in inputs for text in batch["text"]], batch_size=batch_size)
+
+
+def load_served(name: str, base_url: str, *, cache: Path, prompts: Mapping[str, str]) -> LoadedModel:
+    """Return a model on a server, ``openai/NAME``; the prompts are those before texts of a role."""
+    provider, _, model = name.partition("/")
+    if provider != "openai" or not model:
+        raise usage_error(f"{name}: with --base-url a model is named openai/NAME, after the protocol of the server")
+    client = EmbeddingsClient(model, base_url, cache=cache)
+    encoder = _ServedEncoder(client, prompts)
+    meta = make_meta(name, revision=NO_REVISION, loader=_ServedEncoder, arguments={})
+    meta = encoder.mteb_model_meta = meta.model_copy(update={"framework": ["API"], "open_weights": None})
+    return LoadedModel(meta, encoder, served={"base_url": without_keys(base_url), "dimensions": client.dimensions})
 
 
 def _lookup(name: str) -> ModelMeta | None:

@@ -21,6 +21,12 @@ concepts that carry the score, see `tail_probability`. Its coverage by simulatio
 - an F1 of .97 with errors in 2.4, 6 and 12 of 80, 200 and 400 concepts: 90.1, 98.7 and 95.5% (90.1, 92.3 and 95.1%);
 - fewer than two expected concepts that differ: 46 to 81%, because 20 to 55% of the samples have no such concept.
 
+A share of right answers, and a mean of such shares, has Wilson's interval (1927) instead, which keeps its coverage at 0
+and 1, where a bootstrap collapses. Its number of cases is the effective one, p (1 - p) / variance with the variance
+clustered by concept, and its quantile is Student's for C - 1 degrees of freedom. If all answers are alike, a concept
+counts as one case. Coverage by simulation for 10 to 200 concepts of 1 to 3 answers, which are independent to identical:
+93.5 to 97% at p = .02, .5 and .98, but 92% at .02 and .98 with 200 concepts whose answers are identical.
+
 So an interval does not cover the true value if the sample lacks the rare concepts that decide. In these cases
 `Interval.is_reliable` is False; intervals with True covered in 94.3 to 100% in every scenario and size. If many
 concepts carry the score, the interval is 1 to 5% wider than the percentile interval, and 9 to 12% with 30 concepts.
@@ -81,6 +87,11 @@ class Stratum:
                 "the denominators must not be negative, and need at least one item with something to score"
             )
 
+    @property
+    def is_proportion(self) -> bool:
+        """Return whether every item is one case that is right or wrong."""
+        return bool((self.sums[:, 1] == 1).all() and np.isin(self.sums[:, 0], (0, 1)).all())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampled:
@@ -92,6 +103,11 @@ class Resampled:
     influence: Floats  # (C,) float64, the derivative of the score by the weight of each concept; the sum is 0
     reach: float  # the largest change of the score by one concept in one subset, on average
     seed: int
+    # (C,) the part of each concept in a share of right answers; None for other scores
+    shares: Floats | None = None
+    lowest: float = (
+        0.0  # such a share if all answers are wrong: below 0 when it is corrected for chance; 1 is the highest
+    )
 
     @property
     def n_concepts(self) -> int:
@@ -109,14 +125,17 @@ class Resampled:
             draws=(self.draws - floor) * scale,
             influence=self.influence * scale,
             reach=self.reach * scale,
+            lowest=(self.lowest - floor) * scale,
         )
 
     def interval(self) -> Interval:
         """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probability`.
 
-        Draws that are NaN are left out; if all are, the ends are NaN. If no concept has any influence, the interval is
-        the score itself. Neither is reliable.
+        That of a share of right answers is Wilson's, see above. Draws that are NaN are left out; if all are, the ends
+        are NaN. If no concept has any influence, the interval is the score itself. Neither is reliable.
         """
+        if self.shares is not None:
+            return self._wilson(self.shares)
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:
             return Interval(self.score, self.score, is_reliable=False)
         tail = tail_probability(self.influence)
@@ -125,6 +144,18 @@ class Resampled:
             return Interval(math.nan, math.nan, is_reliable=False)
         low, high = np.quantile(defined, [tail, 1 - tail])
         return Interval(float(low), float(high), is_reliable=bool((high - low) / 2 >= FEW * self.reach))
+
+    def _wilson(self, shares: Floats) -> Interval:
+        width, n_concepts = 1 - self.lowest, len(shares)
+        share = (self.score - self.lowest) / width
+        variance = float((self.influence**2).sum()) / width**2 * n_concepts / max(n_concepts - 1, 1)
+        # The sum of squared shares is 1 / number of cases if the answers of a concept are all alike
+        cases = share * (1 - share) / variance if variance > _SAME**2 else 1 / float((shares**2).sum())
+        quantile = float(stdtrit(max(n_concepts - 1, 1), 1 - _TAIL))
+        spread = quantile * math.sqrt(max(share * (1 - share), 0) / cases + (quantile / cases / 2) ** 2)
+        centre, scale = share + quantile**2 / cases / 2, 1 + quantile**2 / cases
+        low, high = min((centre - spread) / scale, share), max((centre + spread) / scale, share)
+        return Interval(self.lowest + width * low, self.lowest + width * high)
 
 
 def resample(strata: Mapping[str, Stratum], *, seed: int = SEED) -> Resampled:
@@ -156,13 +187,14 @@ def resample_models(strata: Sequence[Stratum], *, seed: int = SEED) -> list[Resa
             influences = residuals / totals[:, 1, None]
             for row, model in enumerate(block):
                 score, reach = float(ratios[row]), 1 / len(concepts)
-                resampled[model] = Resampled(score, draws[row], concepts, influences[row], reach, seed)
+                shares = sums[row, :, 1] / totals[row, 1] if strata[model].is_proportion else None
+                resampled[model] = Resampled(score, draws[row], concepts, influences[row], reach, seed, shares)
     return [resampled[model] for model in range(len(strata))]
 
 
 def difference(second: Resampled, first: Resampled) -> Resampled:
     """Return second minus first under the same draws; positive if the second is better."""
-    concepts, influences = _align([second, first])
+    concepts, (influences, _) = _align([second, first])
     return Resampled(
         score=second.score - first.score,
         draws=second.draws - first.draws,
@@ -180,7 +212,7 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
     """
     if not parts:
         raise ValueError("a macro average needs at least one subset")
-    concepts, influences = _align(parts)
+    concepts, (influences, shares) = _align(parts)
     draws = np.zeros(RESAMPLES)
     for part in parts:
         draws += part.draws
@@ -191,22 +223,26 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
         influence=influences.sum(axis=0) / len(parts),
         reach=sum(part.reach for part in parts) / len(parts) ** 2,
         seed=parts[0].seed,
+        shares=shares.sum(axis=0) / len(parts) if all(part.shares is not None for part in parts) else None,
+        lowest=sum(part.lowest for part in parts) / len(parts),
     )
 
 
 def standard_error(strata: Sequence[Stratum]) -> float:
-    """Return the standard error, clustered by concept, of a mean of ratios over the same items; NaN for one concept.
+    """Return the standard error, clustered by concept, of the mean of the ratios of strata; NaN for one concept.
 
     It is sqrt(sum of squared influences * C / (C - 1)), that of a mean where each of C concepts has one item.
     """
-    influence = np.zeros(1)
+    influence: dict[str, float] = {}
     for stratum in strata:
-        _, sums = sum_by_concept(stratum)
+        concepts, sums = sum_by_concept(stratum)
         numerator, denominator = sums.sum(axis=0)
         residuals = sums[:, 0] - numerator / denominator * sums[:, 1]
-        influence = influence + residuals / denominator / len(strata)
+        for concept, residual in zip(concepts, residuals / denominator / len(strata), strict=True):
+            influence[concept] = influence.get(concept, 0.0) + float(residual)
     n_concepts = len(influence)
-    return math.sqrt(float((influence**2).sum()) * n_concepts / (n_concepts - 1)) if n_concepts > 1 else math.nan
+    squares = sum(value**2 for value in influence.values())
+    return math.sqrt(squares * n_concepts / (n_concepts - 1)) if n_concepts > 1 else math.nan
 
 
 def tail_probability(influence: Floats) -> float:
@@ -277,16 +313,16 @@ def _concept_positions(concepts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.
 
 
 def _align(parts: Sequence[Resampled]) -> tuple[tuple[str, ...], Floats]:
-    """Return the concepts of all parts, sorted, and (P, C) the influence of each concept on each part."""
+    """Return the concepts of all parts, sorted, and (2, P, C) their influences and shares in each part."""
     seeds = {part.seed for part in parts}
     if len(seeds) > 1:
         raise ValueError(f"draws of different seeds {sorted(seeds)} have no common interval")
-    if all(part.concepts == parts[0].concepts for part in parts):
-        return parts[0].concepts, np.stack([part.influence for part in parts])
     names = tuple(sorted(set().union(*(part.concepts for part in parts))))
     positions = {name: position for position, name in enumerate(names)}
-    influences = np.zeros((len(parts), len(names)))
+    aligned = np.zeros((2, len(parts), len(names)))
     for row, part in enumerate(parts):
         columns = [positions[name] for name in part.concepts]
-        influences[row, columns] = part.influence
-    return names, influences
+        aligned[0, row, columns] = part.influence
+        if part.shares is not None:
+            aligned[1, row, columns] = part.shares
+    return names, aligned

@@ -1,8 +1,8 @@
 """Scores of answers to questions with options, and of words filled into a blank.
 
 Accuracy counts an answer that could not be read as wrong. It is chance-corrected as (accuracy - chance) / (1 - chance),
-0 for guessing and 1 for no error, where chance is the mean of 1 / number of options. Intervals are 95% bootstrap
-intervals that resample concepts, see `bootstrap`. A score without any cases is NaN: every score if there are no items,
+0 for guessing and 1 for no error, where chance is the mean of 1 / number of options. Intervals are Wilson's,
+clustered by concept, see `bootstrap`. A score without any cases is NaN: every score if there are no items,
 the shares of trap types if nothing readable was wrong.
 """
 
@@ -13,18 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N, Interval, Stratum, resample
+from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 
 TRAP_TYPES = ("near", "lexical", "random")
-CHOICE_SCORES = (
-    "accuracy", "accuracy_corrected", "accuracy_ci_low", "accuracy_ci_high",
-    "near_share", "lexical_share", "random_share", "unreadable", "n_items", "n_concepts", "small_sample",
-)  # fmt: skip
-PAIR_SCORES = ("pair_accuracy", "pair_accuracy_ci_low", "pair_accuracy_ci_high", "recall_figurative", "recall_literal")
-CLOZE_SCORES = (
-    "exact", "accepted", "lemma", "accepted_ci_low", "accepted_ci_high", "unreadable",
-    "n_items", "n_concepts", "small_sample",
-)  # fmt: skip
 
 
 def choice_scores(
@@ -33,9 +24,8 @@ def choice_scores(
     *,
     concepts: Sequence[str],
     traps: Sequence[Sequence[str | None]],
-    seed: int = SEED,
 ) -> dict[str, float]:
-    """Return name -> score of chosen options, the names of `CHOICE_SCORES`.
+    """Return name -> score of chosen options.
 
     ``near_share``, ``lexical_share`` and ``random_share`` are the parts of the wrong and readable answers that chose a
     trap of that type.
@@ -43,7 +33,6 @@ def choice_scores(
     Gold and answers are positions of options, None if the answer could not be read. The concepts are what is resampled.
     The traps are the trap type of each option of an item, None for those that have none.
     """
-    _check(answers, gold=gold, concepts=concepts, traps=traps)
     right = [answer == position for answer, position in zip(answers, gold, strict=True)]
     wrong_types = []
     for number, (answer, types) in enumerate(zip(answers, traps, strict=True)):
@@ -53,7 +42,7 @@ def choice_scores(
             wrong_types.append(types[answer])
     chance = _mean([1 / len(types) for types in traps])
     accuracy = _mean(right)
-    interval = _interval(right, concepts, seed=seed)
+    interval = _interval(right, concepts)
     scores = {
         "accuracy": accuracy,
         "accuracy_corrected": (accuracy - chance) / (1 - chance) if chance != 1 else math.nan,
@@ -63,7 +52,7 @@ def choice_scores(
     is_typed = any(kind is not None for types in traps for kind in types)
     for trap in TRAP_TYPES:
         scores[f"{trap}_share"] = _mean([kind == trap for kind in wrong_types]) if is_typed else math.nan
-    return scores | {"unreadable": _mean([answer is None for answer in answers])} | _sizes(concepts)
+    return scores | {"unreadable": _mean([answer is None for answer in answers])}
 
 
 def pair_scores(
@@ -71,9 +60,8 @@ def pair_scores(
     *,
     concepts: Sequence[str],
     is_figurative: Sequence[bool],
-    seed: int = SEED,
 ) -> dict[str, float]:
-    """Return name -> score of pairs of a figurative and a literal sentence, the names of `PAIR_SCORES`.
+    """Return name -> score of pairs of a figurative and a literal sentence.
 
     A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the
     accuracy on the sentences of one sense.
@@ -81,17 +69,14 @@ def pair_scores(
     The sequences say of each sentence whether its answer is right, which concept it belongs to (a pair are the two
     sentences of a concept, one of each sense), and whether it uses the idiom figuratively.
     """
-    _check(right, concepts=concepts, is_figurative=is_figurative)
     answers_of: dict[str, dict[bool, bool]] = {}
     recalls: dict[bool, list[bool]] = {True: [], False: []}
     for is_right, concept, sense in zip(right, concepts, is_figurative, strict=True):
         senses = answers_of.setdefault(concept, {})
-        if sense in senses:
-            raise ValueError(f"the pair {concept!r} has two sentences of one sense; a pair has one of each")
         senses[sense] = is_right
         recalls[sense].append(is_right)
     complete = {concept: all(senses.values()) for concept, senses in answers_of.items() if len(senses) == 2}
-    interval = _interval(list(complete.values()), list(complete), seed=seed)
+    interval = _interval(list(complete.values()), list(complete))
     return {
         "pair_accuracy": _mean(list(complete.values())),
         "pair_accuracy_ci_low": interval.low,
@@ -108,19 +93,14 @@ def cloze_scores(
     *,
     unreadable: Sequence[bool],
     concepts: Sequence[str],
-    seed: int = SEED,
 ) -> dict[str, float]:
-    """Return name -> score of answers to an open cloze, the names of `CLOZE_SCORES`.
+    """Return name -> score of answers to an open cloze.
 
     The sequences say of each answer whether it is the form that was blanked out; whether it is the idiom, or one that
     means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must count
     as wrong in the others; and what is resampled.
     """
-    _check(exact, accepted=accepted, lemma=lemma, unreadable=unreadable, concepts=concepts)
-    for number, is_unreadable in enumerate(unreadable):
-        if is_unreadable and (exact[number] or accepted[number] or lemma[number]):
-            raise ValueError(f"answer {number} could not be read but counts as right")
-    interval = _interval(accepted, concepts, seed=seed)
+    interval = _interval(accepted, concepts)
     return {
         "exact": _mean(exact),
         "accepted": _mean(accepted),
@@ -128,29 +108,15 @@ def cloze_scores(
         "accepted_ci_low": interval.low,
         "accepted_ci_high": interval.high,
         "unreadable": _mean(unreadable),
-    } | _sizes(concepts)
-
-
-def _sizes(concepts: Sequence[str]) -> dict[str, float]:
-    return {
-        "n_items": float(len(concepts)),
-        "n_concepts": float(len(set(concepts))),
-        "small_sample": float(len(concepts) < SMALL_N),
     }
 
 
-def _interval(right: Sequence[bool], concepts: Sequence[str], *, seed: int) -> Interval:
+def _interval(right: Sequence[bool], concepts: Sequence[str]) -> Interval:
     if not right:
         return Interval(math.nan, math.nan)
     sums = np.array([[float(is_right), 1.0] for is_right in right])
-    return resample({"items": Stratum(concepts, sums)}, seed=seed).interval()
+    return resample({"items": Stratum(concepts, sums)}).interval()
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
-
-
-def _check(values: Sequence[object], **others: Sequence[object]) -> None:
-    for name, sequence in others.items():
-        if len(sequence) != len(values):
-            raise ValueError(f"{name} has {len(sequence)} values for {len(values)} items")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.metrics import f1_score
 
-from turkic_idiom_tasks.metrics.bootstrap import SEED, Interval, Stratum, resample
+from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 
 LABELS = (0, 1)
 
@@ -20,9 +20,7 @@ def macro_f1(gold: Sequence[int], predicted: Sequence[int]) -> float:
     return float(f1_score(gold, predicted, labels=list(LABELS), average="macro"))
 
 
-def macro_f1_interval(
-    gold: Sequence[int], predicted: Sequence[int], idioms: Sequence[str], *, seed: int = SEED
-) -> Interval:
+def macro_f1_interval(gold: Sequence[int], predicted: Sequence[int], idioms: Sequence[str]) -> Interval:
     """Return the 95% bootstrap interval of macro F1, which resamples the idioms of the sentences; NaN if undefined.
 
     The F1 of a label is a ratio of sums over sentences: 2 TP / (2 TP + FP + FN).
@@ -35,4 +33,4 @@ def macro_f1_interval(
         is_predicted = np.array(predicted) == label
         sums = np.stack([2.0 * (is_gold & is_predicted), is_gold + is_predicted.astype(np.float64)], axis=1)
         strata[str(label)] = Stratum(idioms, sums)
-    return resample(strata, seed=seed).interval()
+    return resample(strata).interval()

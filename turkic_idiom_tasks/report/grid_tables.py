@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-from rich.console import Console
-from rich.progress import track
 
 from turkic_idiom_tasks.encoders.names import TR_ONLY
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.io.files import check_folder, commit_folder
+from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart
 from turkic_idiom_tasks.report.frame import query_frame, score_frame
@@ -48,9 +46,7 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
     if RETRIEVAL in kinds:
         # The headers state means alone; tests of single queries need the rankings, which take longest to read
         paths = [path for cell, path in grid.record_paths().items() if cell.kind == RETRIEVAL]
-        console = Console(file=sys.stderr)
-        shown = track(paths, "reading records", console=console, transient=True, disable=not sys.stderr.isatty())
-        queries = query_frame(read_record(path, grid.dataset) for path in shown)
+        queries = query_frame(read_record(path, grid.dataset) for path in track(paths, "reading records"))
         # Means are over the languages that the grid trains on, or over all if it trains no model
         languages = set()
         for cell in grid.job_of:

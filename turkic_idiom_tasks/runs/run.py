@@ -5,6 +5,7 @@ Finished results are read, the others are computed, and each is written when it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,11 +14,22 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, POOLINGS, split_pooling, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.served import CACHE_FILE
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, check_name, name_models, resolve_model, task_class
+from turkic_idiom_tasks.harnesses.mteb_loading import (
+    DOCUMENT,
+    QUERY,
+    LoadedModel,
+    check_name,
+    load_served,
+    name_models,
+    resolve_model,
+    task_class,
+)
 from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
@@ -34,6 +46,7 @@ from turkic_idiom_tasks.results.record import (
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
 from turkic_idiom_tasks.runs.engine import score_encoder
 from turkic_idiom_tasks.runs.run_options import FULL_NAMES, Reporter, RunOptions, choose_subsets, open_datasets
+from turkic_idiom_tasks.tasks.items.prompts import by_characters
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
@@ -88,20 +101,25 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
     note = cache(reporter.note)  # each line once: many notes hold for several subsets
     labels = name_models(models, options.names)
     names = list(dict.fromkeys(models))
-    _check_options(names, options, note)
+    if not options.base_url:
+        _check_options(names, options, note)
     done: set[tuple[str, str]] = set()  # a model may have two names, or name a pooling that all have
     for number, name in enumerate(names, start=1):
         place = f"model {number}/{len(names)}"
         reporter.progress(f"{place}, loading {name}")
         with quiet_libraries():
-            loaded = resolve_model(
-                name,
-                label=labels.get(name),
-                revision=options.revision,
-                device=options.device,
-                dtype=options.dtype,
-                trust_remote_code=options.trust_remote_code,
-            )
+            if options.base_url:
+                prompts = {QUERY: options.query_prompt, DOCUMENT: options.document_prompt}
+                loaded = load_served(name, options.base_url, cache=options.output / CACHE_FILE, prompts=prompts)
+            else:
+                loaded = resolve_model(
+                    name,
+                    label=labels.get(name),
+                    revision=options.revision,
+                    device=options.device,
+                    dtype=options.dtype,
+                    trust_remote_code=options.trust_remote_code,
+                )
         units = [unit for unit in _units(loaded, datasets, keys, options) if (unit.name, unit.short) not in done]
         done |= {(unit.name, unit.short) for unit in units}
         for unit in units:
@@ -159,6 +177,20 @@ def _check_options(names: Sequence[str], options: RunOptions, note: Callable[[st
         note("first_layer has no effect without --pooling first_last")
 
 
+def estimate(dataset: Dataset, options: RunOptions) -> str:
+    """Return a line on what a server would be asked for each model: distinct texts, requests and tokens."""
+    datasets, texts = open_datasets(dataset, options), set[str]()
+    for task, subset in choose_subsets(datasets, options, Reporter()):
+        if task in SIMILARITY_TASKS:
+            texts |= set(datasets[task].pairs(task, subset).texts)
+        else:
+            data, pool = datasets[task].retrieval(task, subset), datasets[task].pool(task, subset)
+            texts |= {options.query_prompt + data.queries[query] for query in pool.queries}
+            texts |= {options.document_prompt + data.documents[document] for document in pool.documents}
+    n_tokens, n_requests = sum(map(by_characters, texts)), math.ceil(len(texts) / options.batch_size)
+    return f"{len(texts):,} texts, {n_requests:,} requests, about {n_tokens:,.0f} tokens for each model\n"
+
+
 def _units(
     loaded: LoadedModel, datasets: Mapping[str, Dataset], keys: Sequence[SubsetKey], options: RunOptions
 ) -> Iterator[_Unit]:
@@ -173,7 +205,9 @@ def _units(
             "first_layer": options.first_layer if pooling == "first_last" else None,
             "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
         }
-        settings |= trust_setting(options.trust_remote_code) | ({"files": loaded.files} if loaded.files else {})
+        settings |= trust_setting(options.trust_remote_code) | dict(loaded.served)
+        if loaded.files:
+            settings["files"] = loaded.files
         not_default = trust_setting(options.trust_remote_code)
         for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
             if settings[name] not in (None, default):
@@ -187,7 +221,7 @@ def _units(
                 short=short,
                 folder=TaskFolder(options.output, task, datasets[short], meta, options.overwrite),
                 subsets=tuple(subset for name, subset in keys if name == short),
-                settings=settings | {"prompts": loaded.prompts(short) if pooling else None},
+                settings=settings | {"prompts": loaded.prompts(short) if pooling or loaded.served else None},
             )
 
 
@@ -234,7 +268,7 @@ def _compute(
     """Compute the missing results of units from the same passes; write each, and mteb's file after the last one."""
 
     def progress(task: str, n_done: int, n_all: int, counted: str) -> None:
-        reporter.progress(f"{place}, {task}, {n_done:,}/{n_all:,}{' texts' if counted == 'texts' else ''}")
+        reporter.progress(f"{place}, {task}, texts" if counted == "texts" else f"{place}, {task}", n_done, n_all)
 
     for unit in {unit.short: unit for unit in units}.values():
         if any((unit.settings["prompts"] or {}).values()):

@@ -48,6 +48,9 @@ class RunOptions:
     first_layer: int = FIRST_LAYER  # index of the hidden states that first_last takes as the first layer
     top_k: int | None = TOP_K  # documents per query in the records; None keeps the whole pool
     overwrite: bool = False  # whether finished results are computed again
+    base_url: str = ""  # of a server that has the models
+    query_prompt: str = ""  # before the texts of each role; of models on a server
+    document_prompt: str = ""
 
 
 class ModelSettings(BaseModel):
@@ -59,6 +62,8 @@ class ModelSettings(BaseModel):
     batch_size: PositiveInt = BATCH_SIZE
     first_layer: Annotated[int, Field(ge=0, le=1)] = FIRST_LAYER
     top_k: NonNegativeInt = TOP_K
+    query_prompt: str = ""
+    document_prompt: str = ""
 
 
 def model_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,8 +75,8 @@ def model_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
 class Reporter:
     """Reports the progress of a run: this one logs notes and shows no progress."""
 
-    def progress(self, text: str) -> None:
-        """Report the current step, such as ``model 1/2, T2, 3/5``."""
+    def progress(self, what: str, done: int = 0, total: int = 0) -> None:
+        """Report the current step, such as ``model 1/2, T2``, and how much of it is done, if that is known."""
 
     def note(self, line: str) -> None:
         """Report something that needs no action."""

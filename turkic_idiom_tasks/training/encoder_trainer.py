@@ -16,7 +16,7 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_bars, trainer_arguments
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_progress, trainer_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class _EncoderTrainer(SentenceTransformerTrainer):
     def __init__(self, best: KeepBest, **options: Any) -> None:
         super().__init__(**options, callbacks=[best])
         self._best = best
-        keep_to_bars(self)
+        keep_to_progress(self)
 
     def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
         """Add no callback, because `cards` writes the card and the stock callback would tokenise all data."""

@@ -14,6 +14,7 @@ import torch
 from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments
 
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.progress import Lines
 from turkic_idiom_tasks.training.config import TrainerSettings
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -146,12 +147,25 @@ class _SilentProgress(ProgressCallback):
         """Write nothing."""
 
 
-def keep_to_bars(trainer: Trainer) -> None:
-    """Remove the output of a trainer, except its progress bars."""
+class _ProgressLines(TrainerCallback):
+    """A line on stderr for each tenth of the steps, where it is no terminal."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+
+    def on_step_end(self, arguments: Any, state: Any, control: Any, **context: Any) -> None:
+        """Show the steps that are done."""
+        self._lines.show("training, steps", state.global_step, state.max_steps)
+
+
+def keep_to_progress(trainer: Trainer) -> None:
+    """Remove the output of a trainer, except its progress."""
     # the stock callbacks print every evaluation to stdout, among the results
     trainer.remove_callback(PrinterCallback)
     if trainer.pop_callback(ProgressCallback) is not None:
         trainer.add_callback(_SilentProgress)
+    else:
+        trainer.add_callback(_ProgressLines())
 
 
 def train_model(
@@ -172,7 +186,7 @@ def train_model(
     )
     callbacks = [] if best is None else [best]
     trainer = Trainer(model=model, args=arguments, callbacks=callbacks, **options)
-    keep_to_bars(trainer)
+    keep_to_progress(trainer)
     loss = float(trainer.train().training_loss)
     history = [] if best is None else best.history
     # without those offered from before the training (epoch 0), whose loss is infinite on purpose

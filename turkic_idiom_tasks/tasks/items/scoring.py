@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.annotation.annotate import annotate
@@ -16,9 +15,6 @@ from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_
 from turkic_idiom_tasks.orthography import clean, fold
 from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, blanked_form, can_be_blanked
 from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
-
-SUMMED = ("n_items", "n_concepts")
-NO_MACRO = ("_ci_low", "_ci_high")  # the mean of interval ends is the end of no interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +83,6 @@ def judge_open_cloze(
         is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
         judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
     return judgements
-
-
-def macro(scores_by_set: Mapping[str, Mapping[str, float] | None]) -> dict[str, float]:
-    """Return name -> mean over sets, each with the same weight; NaN where a set has no such score.
-
-    Numbers of items and concepts are added up, `small_sample` is 1 if any set is small. Ends of intervals are left out.
-    A set without scores (None) belongs to the mean but was not answered.
-    """
-    names: dict[str, None] = {}
-    for scores in scores_by_set.values():
-        names |= dict.fromkeys(scores or ())
-    means = {}
-    for name in names:
-        if name.endswith(NO_MACRO):
-            continue
-        values = [math.nan if scores is None else scores.get(name, math.nan) for scores in scores_by_set.values()]
-        if name == "small_sample":
-            means[name] = math.nan if any(map(math.isnan, values)) else max(values)
-        else:
-            means[name] = sum(values) if name in SUMMED else sum(values) / len(values)
-    return means
 
 
 def _has_stems(answer: str, form: str, language: str) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from tqdm import tqdm
 from transformers import AutoModelForTokenClassification
 
 from turkic_idiom_tasks.encoders.checkpoints import give_pad_token, load_error, quiet_loading
@@ -16,6 +14,7 @@ from turkic_idiom_tasks.encoders.folders import is_local, local_path
 from turkic_idiom_tasks.encoders.names import check_dtype
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, TAG_LETTERS
@@ -104,20 +103,17 @@ class TokenClassifier:
     ) -> list[Prediction]:
         """Return the tags of every sentence, in order; see `encode_words`.
 
-        A batch is one forward pass; the longest sentences come first. With `progress` a bar is drawn on a terminal.
+        A batch is one forward pass; the longest sentences come first. With `progress` it is shown on stderr.
         """
         # Sentences of a like length need little padding, and memory that is too small shows in the first batch
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
-        is_silent = not progress or not sys.stderr.isatty()
-        with tqdm(total=len(sentences), desc="tagging", unit="sentence", disable=is_silent) as bar:
-            for start in range(0, len(sentences), batch_size):
-                numbers = longest_first[start : start + batch_size]
-                batch = self._predict_batch(
-                    [sentences[number] for number in numbers], [languages[number] for number in numbers]
-                )
-                predictions.update(zip(numbers, batch, strict=True))
-                bar.update(len(numbers))
+        batches = [longest_first[start : start + batch_size] for start in range(0, len(sentences), batch_size)]
+        for numbers in track(batches, "tagging, batches") if progress else batches:
+            batch = self._predict_batch(
+                [sentences[number] for number in numbers], [languages[number] for number in numbers]
+            )
+            predictions.update(zip(numbers, batch, strict=True))
         return [predictions[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
