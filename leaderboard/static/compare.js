@@ -626,12 +626,13 @@
       const over = nLanguages === 1 ? onePair[0].language : `mean of ${nLanguages} languages`;
       const table = element(
         "table",
-        { className: "matrix" },
+        { className: "matrix stacked" },
         element("caption", { text: `${titles[task]}, ${over}, ${own[0].n} concepts; not chance-corrected` }),
         element("thead", {}, element("tr", {}, ...heads.map(text => head(text, "col")))),
         element("tbody", {}, ...lines),
       );
       table.dataset.task = task;
+      for (const line of lines) [...line.cells].forEach((cell, place) => place && (cell.dataset.label = heads[place]));
       const scroller = element("div", { className: "scroll" }, table);
       scroller.tabIndex = 0;
       scroller.setAttribute("role", "region");
@@ -643,7 +644,7 @@
   function matrixRow(model, members, own) {
     const mine = own.find(({ first, second }) => first === model || second === model);
     const title = head("", "row");
-    title.append(modelLink(model));
+    title.append(modelLink({ ...model, name: model.short }));
     const cells = members.map(against => {
       if (against === model) return element("td", { text: "–", className: "none" });
       const entry = own.find(({ first, second }) => [first, second].includes(model) && [first, second].includes(against));

@@ -181,6 +181,19 @@ def test_texts_are_shown_as_they_are(open_page):
     assert pressed(page) == []
 
 
+def test_the_instructions_are_open_until_the_first_verdict_and_accept_is_the_primary_button(open_page):
+    page = open_page()
+    instructions = page.locator("#how")
+    assert instructions.get_attribute("open") is not None
+    assert instructions.bounding_box()["y"] < page.locator("#idiom").bounding_box()["y"]
+    colour = "button => getComputedStyle(button).backgroundColor"
+    accept, *others = [button.evaluate(colour) for button in page.locator("#verdicts button").all()]
+    assert accept not in others
+    press(page, "a")
+    page.reload()
+    assert instructions.get_attribute("open") is None
+
+
 def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(
     open_page, directory, file, tmp_path, dataset
 ):

@@ -267,6 +267,11 @@ def test_four_models_are_compared_pair_by_pair_with_one_correction(open_comparis
     assert [sentence.partition(":")[0] for sentence in sentences] == ["T1", "T2", "T3", "Spans"]
     assert sentences[0].endswith("not submitted by turkish.")
     assert page.locator("#summary tbody th").all_text_contents() == ["T2"]  # what all four have
+    page.set_viewport_size({"width": 390, "height": 800})
+    names = page.locator("#matrices th[scope=row] a")
+    assert set(names.all_text_contents()) == {"middle", "big", "unknown", "turkish"}
+    assert min(names.evaluate_all("all => all.map(link => link.getBoundingClientRect().width)")) > 20
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_concepts_that_differ_most_are_named_with_texts_and_ranks(open_comparison):

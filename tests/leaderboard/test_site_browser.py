@@ -458,8 +458,10 @@ def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(bro
     about |= {"d": (0, "baseline", 0.1, 4)}
     submissions = []
     for name, (size, kind, skill, seed) in about.items():
-        n = size and size * 10**6
-        submissions.append(make_scored(name, data, skill=skill, seed=seed, type=kind, n_parameters=n))
+        facts = {"type": kind, "n_parameters": size and size * 10**6}
+        if name == "c":
+            facts["training_data"] = "web text, and Turkic-Idiom-Tasks/lexicon"
+        submissions.append(make_scored(name, data, skill=skill, seed=seed, **facts))
     generator = np.random.default_rng(5)
     ranks = {(one.task, one.name): generator.integers(1, POOL + 1, one.n) for one in data.subsets if one.pool}
     guesses = {key: 1 / np.log2(1 + values) for key, values in ranks.items()}
@@ -474,11 +476,13 @@ def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(bro
     )
     assert page.locator(".board tr.chance .at-chance").count() == page.locator(".board tr.chance").count() == 1
     assert page.locator(".board tr.chance a").text_content() == "org/e"
+    assert page.locator(".board tr:has(.warn) a").all_text_contents() == ["org/c"]  # the others name no idioms of it
+    assert page.locator(".board tr", has_text="org/d").locator("td").nth(1).text_content() == "none"
     page.select_option("select[name=size]", "200M")
     assert re.fullmatch(f"Best of 2 models .* 200M parameters: org/b {score} Every smaller .*", verdict.text_content())
     page.select_option("select[name=size]", "")
-    page.fill("input[name=q]", "b")
-    assert re.fullmatch(f"The only model that fit “b”: org/b {score}", verdict.text_content())
+    page.fill("input[name=q]", "org/b")
+    assert re.fullmatch(f"The only model that fit “org/b”: org/b {score}", verdict.text_content())
     page.fill("input[name=q]", "")
     page.select_option("select[name=size]", "50M")
     assert re.fullmatch(f"The only model with at most 50M parameters: org/c {score}", verdict.text_content())
