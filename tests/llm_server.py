@@ -49,6 +49,13 @@ class Slow:
 
 
 @dataclass(frozen=True)
+class Text:
+    """A body that is no response of the protocol."""
+
+    body: str
+
+
+@dataclass(frozen=True)
 class Malformed:
     """A response that `change` has changed."""
 
@@ -116,6 +123,8 @@ class Handler(BaseHTTPRequestHandler):
         elif isinstance(behaviour, Failure):
             error = {"message": behaviour.message, "type": "error", "param": None, "code": behaviour.code}
             self.send({"error": error}, status=behaviour.status, headers=behaviour.headers)
+        elif isinstance(behaviour, Text):
+            self.send(behaviour.body)
         elif isinstance(behaviour, Html):
             self.send("<!DOCTYPE html><html><body>Welcome</body></html>", kind="text/html", status=behaviour.status)
         elif body.get("stream"):
@@ -140,7 +149,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"data: [DONE]\n\n")
 
     def send(self, value, *, kind="application/json", status=200, headers=(), is_cut=False):
-        data = (value if isinstance(value, str) else json.dumps(value)).encode()
+        data = (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogateescape")
         self.head(status, {"Content-Type": kind, "Content-Length": str(len(data)), **dict(headers)})
         self.wfile.write(data[: len(data) // 2] if is_cut else data)
         self.close_connection = self.close_connection or is_cut

@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pydantic import Field
 
 from hub_datasets.language_model import LanguageModel
@@ -23,7 +25,7 @@ from hub_datasets.questions import (
     read_answer,
 )
 from tests.killing import all_at_once, every_kill
-from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Malformed, Slow, asked, running_llm
+from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Malformed, Slow, Text, asked, running_llm
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError
 
@@ -195,6 +197,70 @@ def test_whatever_a_server_says_besides_its_answer_what_is_written_can_be_read(a
     else:  # and one that did not count is not in the file
         assert "malformed response" in reply.problem
         assert not (tmp_path / "answers.jsonl").exists()
+
+
+_SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "stop", "\ud800", "9" * 5000])
+_VALUES = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["content", "message", "a"]), inner),
+    max_leaves=4,
+)
+_PLACES = [(), ("choices",), ("choices", 0), ("choices", 0, "message"), ("choices", 0, "message", "content")]
+_PLACES += [("choices", 0, "message", name) for name in ("role", "tool_calls", "refusal", "reasoning", "function_call")]
+_PLACES += [("choices", 0, name) for name in ("index", "finish_reason", "logprobs")]
+_PLACES += [(name,) for name in ("id", "model", "usage", "created", "object", "error", "system_fingerprint")]
+_PLACES += [("usage", name) for name in ("prompt_tokens", "total_tokens", "completion_tokens_details")]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.sampled_from(_PLACES), value=_VALUES)
+def test_whatever_a_response_holds_is_an_answer_or_one_line(ask, tmp_path, place, value):
+    def change(response):
+        holder = response
+        for step in place[:-1]:
+            holder = holder[step]
+        if place:
+            holder[place[-1]] = value
+        elif isinstance(value, dict):
+            response.clear()
+            response.update(value)
+
+    (tmp_path / "answers.jsonl").unlink(missing_ok=True)
+    with running_llm(lambda body: Malformed(change)) as server:
+        try:
+            _, (reply,) = ask(server, "a", retries=0)
+            is_answer, problem = reply.value is not None, reply.problem or ""
+        except InputError as error:
+            is_answer, problem = False, str(error)
+    assert is_answer or (problem and "\n" not in problem)
+    if not (tmp_path / "answers.jsonl").exists():
+        return
+    assert AnswerFile(tmp_path / "answers.jsonl").n_damaged == 0
+
+
+_FAR = ("Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 99999 23:59:59 GMT", "1e309", "nan", "-5", "9" * 400, "x")
+
+
+@pytest.mark.parametrize("pause", _FAR)
+def test_a_pause_that_is_no_number_of_seconds_is_one_line_and_not_waited_for(ask, pause):
+    with running_llm(lambda body: Failure(429, "later", {"Retry-After": pause})) as server:
+        start = monotonic()
+        try:
+            _, (reply,) = ask(server, "a", retries=1)
+            message = reply.problem
+        except InputError as error:
+            message = str(error)
+        assert monotonic() - start < 10
+        assert ("429" in message or "asks to wait" in message, "\n" in message) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 200_000, '{"choices":' * 200_000, "null", "[]", "", "\udcff"], ids=lambda body: body[:9]
+)
+def test_a_body_that_is_no_response_is_one_line(ask, body):
+    with running_llm(lambda request: Text(body)) as server:
+        _, (reply,) = ask(server, "a", retries=0)
+    assert (reply.value, "\n" in reply.problem, len(reply.problem) < 300) == (None, False, True)
 
 
 def test_an_unknown_model_no_server_and_a_missing_provider(ask):

@@ -52,8 +52,8 @@ class _PrintableFormatter(logging.Formatter):
     """Formats log records so that no key, and no control character in a path or a name, reaches the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as text; see `printable` and `without_keys`."""
-        return printable(without_keys(super().format(record)))
+        """Return the record on one line; see `printable` and `without_keys`."""
+        return printable(without_keys(" ".join(super().format(record).splitlines())))
 
 
 app = typer.Typer(
