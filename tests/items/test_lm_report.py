@@ -2,6 +2,7 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -111,7 +112,8 @@ def test_logs_of_inspect(item_lexicon, tmp_path, capsys):
     model = get_model("mockllm/recorded", memoize=False, custom_outputs=lambda *_: output)
     task = inspect_tasks.meaning(data=str(item_lexicon), language="az")
     options = {"display": "none", "log_dir": str(tmp_path), "limit": 6}
-    (log,) = inspect_eval(task, model=model, **options)
+    with ThreadPoolExecutor() as pool:  # in a thread that has no event loop, as the browser tests leave one running
+        (log,) = pool.submit(inspect_eval, task, model=model, **options).result()
     assert main(["lm", "report", str(tmp_path), "--data", str(item_lexicon)]) == 0
     assert rows_of(capsys.readouterr().out)["meaning az"][:3] == [str(len(log.samples)), ".250", ".000"]
     assert len(log.samples) == 6
