@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from hub_datasets.judge import Case, explanation_case
 from turkic_idiom_tasks.errors import InputError
@@ -22,8 +22,12 @@ INSPECT_LOGS = "*.eval"
 _MOST_CHARACTERS = 20_000  # of an answer that a judge is shown
 
 
-class _Asked(BaseModel):
-    """What was asked, in a line of one's own, a sample of lm-eval, or the metadata of a sample of Inspect."""
+def _joined(answer: Any) -> Any:
+    return "\n".join(map(str, answer)) if isinstance(answer, list) else answer  # lm-eval has a list
+
+
+class _Explanation(BaseModel):
+    """What was asked and answered: a line of one's own, a sample of Inspect, or of ``lm-eval run --log_samples``."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -33,21 +37,7 @@ class _Asked(BaseModel):
     reference: str
     concept: str | None = None
     mode: str | None = None
-
-
-class _Line(_Asked):
-    """A line of one's own."""
-
-    answer: str
-
-
-class _LmEvalSample(BaseModel):
-    """A sample of ``lm-eval run --log_samples``."""
-
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    doc: _Asked
-    filtered_resps: list[str]
+    answer: Annotated[str, BeforeValidator(_joined)]
 
 
 def explanation_files(places: Sequence[Path]) -> list[Path]:
@@ -66,12 +56,9 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
     for path in explanation_files(places):
         for where, value, problem in _rows(path):
             try:
-                if isinstance(value, dict) and "doc" in value:
-                    sample = _LmEvalSample.model_validate(value)
-                    asked, answer = sample.doc, "\n".join(sample.filtered_resps)
-                else:
-                    asked = _Line.model_validate(value)
-                    answer = asked.answer
+                if isinstance(value, dict) and isinstance(value.get("doc"), dict):
+                    value = value["doc"] | {"answer": value.get("filtered_resps")}
+                asked = _Explanation.model_validate(value)
             except ValidationError as error:
                 raise InputError(f"{where}: {problem or first_fault(error)}") from error
             if asked.language not in LANGUAGES:
@@ -82,7 +69,7 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
                     f"{where}: the question {display(asked.id)} was answered in {origins[asked.id]} too; judge one "
                     "run at a time"
                 )
-            texts = {"idiom": asked.idiom, "reference": asked.reference, "answer": answer[:_MOST_CHARACTERS]}
+            texts = {"idiom": asked.idiom, "reference": asked.reference, "answer": asked.answer[:_MOST_CHARACTERS]}
             concept = asked.concept or asked.id
             cases[asked.id] = explanation_case(asked.id, concept, asked.language, mode=asked.mode, texts=texts)
             origins[asked.id] = path

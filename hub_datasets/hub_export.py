@@ -108,17 +108,23 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             "about": re.sub("^#", "##", lexicon_card(lexicon), flags=re.MULTILINE),
         },
     )
-    return layout_of(files, left_out, readme=readme, registration=_registration(files))
+    return layout_of(files, left_out, readme=readme, head="dataset_eval.yaml", tasks=_tasks(files))
 
 
-def layout_of(files: Files, left_out: Sequence[str], *, readme: str, registration: Mapping[str, Any]) -> HubLayout:
-    """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub."""
+def layout_of(
+    files: Files, left_out: Sequence[str], *, readme: str, head: str, tasks: Sequence[Mapping[str, Any]]
+) -> HubLayout:
+    """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub.
+
+    `head` is a file beside this module: what the eval.yaml says before its tasks.
+    """
     contents: dict[str, bytes] = {}
     configs: dict[str, int] = {}
     for config, splits in files.items():
         contents |= {file.path: file.content for file in splits.values()}
         configs[config] = sum(file.table.num_rows for file in splits.values())
     contents[README] = readme.encode()
+    registration = yaml.safe_load(Path(__file__).with_name(head).read_text("utf-8")) | {"tasks": tasks}
     contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
     return HubLayout(contents, configs, left_out)
 
@@ -183,8 +189,8 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
     add_file(files, "equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA)
 
 
-def _registration(files: Files) -> dict[str, Any]:
-    """Return the content of eval.yaml: an entry for each retrieval task and subset."""
+def _tasks(files: Files) -> list[dict[str, str]]:
+    """Return the tasks of eval.yaml: an entry for each retrieval task and subset."""
     tasks: list[dict[str, str]] = []
     for short, subsets in SUBSETS.items():
         name = TASKS[short].name
@@ -193,11 +199,4 @@ def _registration(files: Files) -> dict[str, Any]:
             tasks.append({"id": name})  # the mean over the subsets
         for subset, config in configs.items():
             tasks.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
-    return {
-        "name": NAME,
-        "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, to an idiom of the same "
-        "meaning in another language, and to the meaning of that idiom. The score is nDCG without a cut-off, in "
-        "[0, 1]; the score of a task is the mean over its subsets.",
-        "evaluation_framework": "mteb",
-        "tasks": tasks,
-    }
+    return tasks

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from turkic_idiom_tasks.annotation.forms import VOICELESS_COST, IdiomWord
-from turkic_idiom_tasks.annotation.stems import plain, stems
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, plain, stems
 
 INFLECTED = 0.25  # the same stem with other suffixes
 PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, cedillas and breves (altini cizdi)
