@@ -28,7 +28,7 @@ from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.io.files import commit_folder
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Lexicon, offsets
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
 
@@ -173,13 +173,9 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
         rows = []
         for _, entry in sorted(lexicon.of(code).items()):
             concept = lexicon.concepts[entry.concept]
-            row: dict[str, Any] = {name: getattr(entry, name) for name in _ENTRY_TEXTS}
-            row |= {"concept": concept.id, "gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
-            row |= {"variants": entry.variants, "collocation": entry.collocation}
-            if entry.spans is not None:
-                row["spans"] = offsets(entry.spans)
-            if entry.examples:
-                row["examples"] = [{"text": more.text, "spans": offsets(more.spans)} for more in entry.examples]
+            # no list of variants is an empty one, and not null
+            row: dict[str, Any] = {"variants": [], "collocation": False} | json.loads(entry.to_json())
+            row |= {"gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
             if entry.status is not None:  # as text, because a column has one type and a status any JSON value
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)

@@ -12,13 +12,8 @@ from string import Template
 
 from turkic_idiom_tasks.errors import usage_error
 
-NAMES = ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION = (
-    "enrich",
-    "verify",
-    "judge-monolingual",
-    "judge-cross-lingual",
-    "judge-explanation",
-)
+ENRICH, VERIFY, EXPLANATION = "enrich", "verify", "judge-explanation"
+MONOLINGUAL, CROSS_LINGUAL = "judge-monolingual", "judge-cross-lingual"
 PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
 _FOLDER = Path(__file__).parent
 _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)", re.DOTALL)
@@ -28,7 +23,7 @@ _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>
 class Prompt:
     """One version of a prompt; texts stand in place of ``$name`` in its two messages."""
 
-    name: str  # one of `NAMES`
+    name: str  # one of those above
     version: int  # from 1; a text that was used is never changed but gets a new version
     system: str
     user: str

@@ -22,7 +22,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hub_datasets.cleaning import latinised
 from hub_datasets.import_report import Note, Reading, SourceRow
@@ -39,7 +39,7 @@ _FEWEST_WORDS = 3  # of an example
 _FEWEST_LETTERS = 3  # of a meaning
 
 _TABLE = tomllib.loads(Path(__file__).with_name("uzbek.toml").read_text("utf-8"))
-_NOISE = SimpleNamespace(**{name: re.compile(pattern) for name, pattern in _TABLE.items()})
+_NOISE: Any = SimpleNamespace(**{name: re.compile(pattern) for name, pattern in _TABLE.items()})
 _SECTION_NAMES = ("varianti", "variantlari", "sinonimi", "antonimi")
 
 
@@ -159,7 +159,7 @@ def _meaning(original: str, notes: list[Note]) -> str | None:
     if section and _is_section_name(section["name"]):
         text = text[: section.start()]
     text = _NOISE.trailing_noise.sub("", _NOISE.informant.sub("", _NOISE.trailing_noise.sub("", text)))
-    text = text.rstrip(" .…")
+    text = str(text).rstrip(" .…")
     if _NOISE.no_definition.fullmatch(text) or sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
         if original:
             notes.append(Note("meaning removed: no definition in it", original))
