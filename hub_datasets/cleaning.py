@@ -1,7 +1,5 @@
 """Cleaning and checking of imported texts from any source, and the ids of their concepts."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -6,8 +6,6 @@ wrote them, so there the model's citation form takes their place if it has a wor
 form stays as a variant. An example in which the annotator does not find the idiom is left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ A line of one's own is ``{"id": ..., "language": "tr", "idiom": ..., "reference"
 the unit that is resampled, is the id unless it is given, and ``mode`` divides the results further.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any

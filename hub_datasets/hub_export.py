@@ -7,8 +7,6 @@ annotated examples, ``span-tr`` (id, lang, idiom, sentence, tokens, ner_tags, sp
 ``validation`` and ``test``. The same lexicon always gives the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What every reader of a source yields, and the report of an import: readings kept, merged or dropped, and why."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@
 - A row without a meaning is merged with an idiom that is already there, and its example may fill a gap.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace

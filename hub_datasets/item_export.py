@@ -6,8 +6,6 @@ has a task for each config in Inspect's form. EuroEval has no prompts for Turkic
 level, which Inspect ignores. The items are a second dataset because mteb's ``eval.yaml`` allows none of these keys.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

@@ -5,8 +5,6 @@ the most readable votes; in a tie, the lowest of the tied qualities. A case with
 and counts in no share.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

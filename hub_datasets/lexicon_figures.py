@@ -3,8 +3,6 @@
 Attestation is the share of the idioms of a language that an outside dictionary lists.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Agreement is that on one field of the entries, such as the meaning, among the re
 pairs of verdicts that are the same, and Krippendorff's alpha for nominal data.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta

@@ -6,8 +6,6 @@ sentence, the hash of its text, and what readers saw there. The join checks ever
 put on a sentence of another edition.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ stem, the words stand close together, and a candidate has a cost that says how f
 is found may be literal, or chance; people have to read it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

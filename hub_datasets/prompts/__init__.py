@@ -1,7 +1,5 @@
 """Prompts for language models: files with a name and a version, and how they are filled in."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -14,6 +12,7 @@ from turkic_idiom_tasks.errors import usage_error
 
 ENRICH, VERIFY, EXPLANATION = "enrich", "verify", "judge-explanation"
 MONOLINGUAL, CROSS_LINGUAL = "judge-monolingual", "judge-cross-lingual"
+NAMES = (ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION)
 PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
 _FOLDER = Path(__file__).parent
 _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)", re.DOTALL)
@@ -23,7 +22,7 @@ _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>
 class Prompt:
     """One version of a prompt; texts stand in place of ``$name`` in its two messages."""
 
-    name: str  # one of those above
+    name: str  # one of `NAMES`
     version: int  # from 1; a text that was used is never changed but gets a new version
     system: str
     user: str

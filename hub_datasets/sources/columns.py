@@ -5,8 +5,6 @@ The columns are named by the code of a language (``tr``), by its other codes or 
 dash, means that the language has no such idiom.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches

@@ -5,8 +5,6 @@ A missing key, null, an empty text or a single dash means that a language lacks 
 letter case and with any spelling of Örnek. A key that is almost one of them is not read, and reported.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -9,8 +9,6 @@ Deyim are idioms. ``anlami`` is HTML with numbered senses (``1. … 2. …``); e
 ``<i>…</i>`` and their authors. Each sense becomes a row of its own, with its first example.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

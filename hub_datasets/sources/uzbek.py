@@ -15,8 +15,6 @@ certain, and removed otherwise. The report counts both:
 Because of the capitals it is not known which words are names, so every headword is lower-cased.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Sequence

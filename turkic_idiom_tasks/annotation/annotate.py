@@ -1,7 +1,5 @@
 """Find the spans of an idiom in a sentence, or say why there are none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """From a citation form to the lists of words that stand for it in a sentence."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -5,8 +5,6 @@ and commas between the words of the idiom, and another order, have costs too. Th
 costs more than `HIGHEST_COST` is not reliable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple

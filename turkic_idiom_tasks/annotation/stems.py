@@ -3,8 +3,6 @@
 The morphology of each language is read from ``suffixes.toml``, which explains the notation.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`Dataset`: the interface through which every task, experiment and leaderboard gets its data, and its kinds here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar

@@ -3,8 +3,6 @@
 Files in the Hub layout that do not fit together are refused.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ training ends with the weights of the best one. It has the highest span F1 of se
 loss (transformers alone would keep the earliest).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

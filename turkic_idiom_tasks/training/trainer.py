@@ -1,7 +1,5 @@
 """What all trainings share: stock trainers that write nothing, and the weights of the best evaluation."""
 
-from __future__ import annotations
-
 import logging
 import math
 import sys

@@ -7,8 +7,6 @@ on, unless the caller says so, as the protocol of AStitchInLanguageModels requir
 zero-shot and the few-shot sentences, and the latter have idioms of the test set.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence

@@ -11,8 +11,6 @@ The table is the file `TABLE` of a saved model. A classifier of sentences may de
 is one that `turkic-idiom finetune idiomaticity` has made. Nothing heavy is imported.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

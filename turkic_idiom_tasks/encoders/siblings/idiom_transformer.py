@@ -5,8 +5,6 @@ installed and the caller says ``trust_remote_code=True``. `checkpoints.load_chec
 alone.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Trainer and optimiser are those of transformers. Each epoch ends with an evaluat
 stage, with sentences of the test idioms, and the test begin with the weights of the best epoch, by macro F1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

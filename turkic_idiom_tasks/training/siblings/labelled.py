@@ -10,8 +10,6 @@ few sentences of the test and development idioms, as in the paper (appendix B.1)
 all setups.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Sequence

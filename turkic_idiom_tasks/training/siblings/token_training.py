@@ -4,8 +4,6 @@ As in AStitch, section 4.2, the masked-LM training changes all weights, not the 
 are those of transformers.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from pathlib import Path
