@@ -9,6 +9,7 @@ annotated examples, ``span-tr`` (id, lang, idiom, sentence, tokens, ner_tags, sp
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -32,31 +33,14 @@ from turkic_idiom_tasks.splits import TEST
 
 KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
 NAME = "Turkic idioms"
-_ENTRY_TEXTS = (
-    *("idiom", "meaning", "example", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase"),
-    *("source", "attested"),
-)
-_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.int64()
+_TEXT, _NUMBER = pa.string(), pa.int64()
 _OFFSETS = pa.list_(pa.list_(_NUMBER))
-_RETRIEVAL_SCHEMA = pa.schema({"id": _TEXT, "text": _TEXT})
-_QRELS_SCHEMA = pa.schema({"query-id": _TEXT, "corpus-id": _TEXT, "score": _NUMBER})
-_LEXICON_SCHEMA = pa.schema(
-    {"concept": _TEXT, "gloss": _TEXT, "pos": _TEXT, "aliases": _TEXTS}
-    | dict.fromkeys(_ENTRY_TEXTS, _TEXT)
-    | {
-        "spans": _OFFSETS,
-        "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS})),
-        "variants": _TEXTS,
-        "collocation": pa.bool_(),
-        "status": _TEXT,
-    }
-)
-_EQUIVALENTS_SCHEMA = pa.schema({"first": _TEXT, "second": _TEXT, "judgement": _TEXT})
-_SPAN = pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})
-SPAN_SCHEMA = pa.schema(
-    dict.fromkeys(("id", "lang", "idiom", "sentence"), _TEXT)
-    | {"tokens": _TEXTS, "ner_tags": pa.list_(_NUMBER), "spans": pa.list_(_SPAN)}
-)
+_TYPES = {"text": _TEXT, "texts": pa.list_(_TEXT), "number": _NUMBER, "numbers": pa.list_(_NUMBER), "truth": pa.bool_()}
+_TYPES |= {"offsets": _OFFSETS, "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS}))}
+_TYPES["spans"] = pa.list_(pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT}))
+SCHEMAS: dict[str, pa.Schema] = {}  # of the tables in ``schemas.toml``
+for _name, _columns in tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8")).items():
+    SCHEMAS[_name] = pa.schema({column: _TYPES[kind] for column, kind in _columns.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +68,7 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             continue
         categories = ["text-retrieval", "token-classification"]
         for split, part in sentences.items():
-            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], SPAN_SCHEMA)
+            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], SCHEMAS["spans"])
     sizes = []
     for config, splits in files.items():
         counts = {split: file.table.num_rows for split, file in splits.items()}
@@ -150,10 +134,10 @@ def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
                 continue
             for part, texts in (("queries", data.queries), ("corpus", data.documents)):
                 rows = [{"id": key, "text": text} for key, text in sorted(texts.items())]
-                add_file(files, f"{name}-{part}", TEST, rows, _RETRIEVAL_SCHEMA)
-            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA)
+                add_file(files, f"{name}-{part}", TEST, rows, SCHEMAS["retrieval"])
+            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), SCHEMAS["qrels"])
             if data.strict_qrels is not None and data.strict_qrels != data.qrels:
-                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA)
+                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), SCHEMAS["qrels"])
     return left_out
 
 
@@ -177,10 +161,10 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
             if entry.status is not None:  # as text, because a column has one type and a status any JSON value
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)
-        add_file(files, f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA)
+        add_file(files, f"lexicon-{code}", TEST, rows, SCHEMAS["lexicon"])
     judged = lexicon.equivalents.items()
     pairs = [{"first": first, "second": second, "judgement": judgement} for (first, second), judgement in judged]
-    add_file(files, "equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA)
+    add_file(files, "equivalents", TEST, pairs, SCHEMAS["equivalents"])
 
 
 def _tasks(files: Files) -> list[dict[str, str]]:

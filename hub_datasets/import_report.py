@@ -58,9 +58,8 @@ def readings_of(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
 class ImportReport:
     """What became of every reading; their number is always the sum of entries, merged and dropped readings.
 
-    A reading is the part of a row for one language: an idiom with meaning and example. A row without anything usable
-    counts as one reading, and each sense of a row is a reading of its own. Changes are repairs and removals of single
-    fields in readings that were kept, merged or dropped.
+    A row without anything usable counts as one reading, and each sense of a row is one of its own. Changes are repairs
+    and removals of single fields in readings that were kept, merged or dropped.
     """
 
     def __init__(self, source_format: str, file: Path) -> None:

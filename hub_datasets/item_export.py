@@ -8,10 +8,8 @@ level, which Inspect ignores. The items are a second dataset because mteb's ``ev
 
 from typing import Any
 
-import pyarrow as pa
-
 from hub_datasets.cards import Files, dataset_card
-from hub_datasets.hub_export import HubLayout, add_file, layout_of
+from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, layout_of
 from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.errors import InputError
@@ -23,13 +21,7 @@ from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, question
 
 NAME = "Turkic idiom items"
-_COLUMNS = (
-    *("id", "question", "question_native", "options", "options_native", "answer", "traps", "kind", "language"),
-    *("target", "concept", "idiom", "text", "shares_stem", "lexicon_revision"),
-)
 _ITEM_FIELDS = ("id", "kind", "language", "target", "concept", "idiom", "text", "shares_stem")  # columns as they are
-_TYPES = dict.fromkeys(("options", "options_native", "traps"), pa.list_(pa.string())) | {"shares_stem": pa.bool_()}
-_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS])
 _METADATA = ("id", "concept", "idiom", "traps", "lexicon_revision")  # columns that Inspect keeps with a sample
 
 
@@ -46,7 +38,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             if not items and split == TEST:
                 left_out.append(config)
                 break
-            add_file(files, config, split, [_row(item, lexicon.revision) for item in items], _SCHEMA)
+            add_file(files, config, split, [_row(item, lexicon.revision) for item in items], SCHEMAS["items"])
     if not files:
         raise InputError(f"{lexicon.source}: gives no test item; test concepts need meanings, examples or equivalents")
     sizes = []

@@ -42,9 +42,7 @@ class Dataset:
 
     def retrieval(self, task: str, subset: str) -> RetrievalData:
         """Return the test queries, pool and judgements of one of the `subsets`."""
-        data = None
-        if subset in self.subsets(task):
-            data = self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+        data = self._find_retrieval(task, subset) if subset in self.subsets(task) else None
         if data is None:
             raise InputError(f"{self.path}: has no data for {TASKS[task].name}, {subset}")
         return data
@@ -103,6 +101,9 @@ class Dataset:
             need = f"{pivot.name} ({pivot.code}.jsonl) and at least one other language that share test concepts"
         raise InputError(f"{self.path}: nothing to evaluate for {TASKS[task].name}, which needs {need}")
 
+    def _find_retrieval(self, task: str, subset: str) -> RetrievalData | None:
+        return self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
         return None
 
@@ -130,7 +131,7 @@ class LexiconDataset(Dataset):
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task that have at least one test query."""
-        return tuple(subset for subset in SUBSETS[task] if self._make_retrieval(task, subset) is not None)
+        return tuple(subset for subset in SUBSETS[task] if self._find_retrieval(task, subset) is not None)
 
     @cached_property
     def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -138,7 +139,7 @@ class LexiconDataset(Dataset):
         return tuple(code for code in LANGUAGES if self._make_sentences(code)[TEST])
 
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
-        return self._once("built", task, subset, make=lambda: build_retrieval(self.lexicon, task, subset))
+        return build_retrieval(self.lexicon, task, subset)
 
     def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         return self._once("tagged", language, make=lambda: lexicon_sentences(self.lexicon, language))
