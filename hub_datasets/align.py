@@ -10,8 +10,6 @@ The vectors are arguments, because this package loads no model. What is right is
 is that of an entry of the lexicon: precision and recall are over these pairs, and the threshold is chosen on them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Input and output of `dataset annotate`: rows of idioms and sentences, or a lexicon whose examples lack spans."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """A lexicon for people to read: one concept as text, or all concepts side by side on a static, searchable page."""
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from html import escape
 from pathlib import Path

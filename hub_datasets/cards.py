@@ -1,7 +1,5 @@
 """Cards: the README of a lexicon directory, and the README of a dataset on the Hub."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Cleaning and checking of imported texts from any source, and the ids of their concepts."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata
@@ -9,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hub_datasets.sources.source_rows import Note, Reading
+from hub_datasets.import_report import Note, Reading
 from turkic_idiom_tasks.io.reading import first_unseen, is_unseen
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outside
@@ -34,15 +32,12 @@ _SPACE_BEFORE = re.compile(r"(?<!\s)\s++(?=[,;])")  # each run once: 180,000 spa
 _NOT_WORD = re.compile(r"[^\w\s]|_")
 _CLEAN_ROUNDS = 4
 _HASH_DIGITS = 6
-_SLUG_LETTERS = str.maketrans(
-    {"ı": "i", "ə": "e", "ʻ": "", "ʼ": "", "’": "", "'": "", "đ": "d", "ø": "o", "ł": "l", "ß": "ss"}
-)
-
+_SLUG_LETTERS = str.maketrans({"ı": "i", "ə": "e", "đ": "d", "ø": "o", "ł": "l", "ß": "ss"} | dict.fromkeys("ʻʼ’'", ""))
 # Letters of other scripts that text extraction puts in place of Latin letters that look the same.
-_CYRILLIC = dict(zip("АВЕКМНОРСТУХЅІЈаеорсухѕіј", "ABEKMHOPCTYXSIJaeopcyxsij", strict=True))
-_GREEK = dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABEZHIKMNOPTYXo", strict=True))
-_SCHWA = {"ә": "ə", "Ә": "Ə", "ǝ": "ə", "Ǝ": "Ə"}
-_LOOK_ALIKES = str.maketrans(_CYRILLIC | _GREEK | _SCHWA | {"м": "m"})
+_LOOK_ALIKES = str.maketrans(
+    "АВЕКМНОРСТУХЅІЈаеорсухѕіјм" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο" + "әӘǝƎ",
+    "ABEKMHOPCTYXSIJaeopcyxsijm" + "ABEZHIKMNOPTYXo" + "əƏəƏ",
+)
 _FOREIGN = re.compile(r"[\u0370-\u04ff\u01dd\u018e]")
 _LATIN = re.compile(r"[A-Za-z]")
 

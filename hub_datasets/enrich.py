@@ -6,8 +6,6 @@ wrote them, so there the model's citation form takes their place if it has a wor
 form stays as a variant. An example in which the annotator does not find the idiom is left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,11 +16,11 @@ from typing import Any
 from pydantic import Field, create_model
 
 from hub_datasets.cleaning import clean_reading, compared
+from hub_datasets.import_report import Reading
 from hub_datasets.importing import import_source
 from hub_datasets.prompts import PAPER, Prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
 from hub_datasets.sources import paper
-from hub_datasets.sources.source_rows import Reading
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon

@@ -7,10 +7,9 @@ annotated examples, ``span-tr`` (id, lang, idiom, sentence, tokens, ner_tags, sp
 ``validation`` and ``test``. The same lexicon always gives the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -28,37 +27,20 @@ from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.io.files import commit_folder
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Lexicon, offsets
+from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
 
 KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
 NAME = "Turkic idioms"
-_ENTRY_TEXTS = (
-    *("idiom", "meaning", "example", "literal_example", "paraphrased_example", "paraphrase", "literal_paraphrase"),
-    *("source", "attested"),
-)
-_TEXT, _TEXTS, _NUMBER = pa.string(), pa.list_(pa.string()), pa.int64()
+_TEXT, _NUMBER = pa.string(), pa.int64()
 _OFFSETS = pa.list_(pa.list_(_NUMBER))
-_RETRIEVAL_SCHEMA = pa.schema({"id": _TEXT, "text": _TEXT})
-_QRELS_SCHEMA = pa.schema({"query-id": _TEXT, "corpus-id": _TEXT, "score": _NUMBER})
-_LEXICON_SCHEMA = pa.schema(
-    {"concept": _TEXT, "gloss": _TEXT, "pos": _TEXT, "aliases": _TEXTS}
-    | dict.fromkeys(_ENTRY_TEXTS, _TEXT)
-    | {
-        "spans": _OFFSETS,
-        "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS})),
-        "variants": _TEXTS,
-        "collocation": pa.bool_(),
-        "status": _TEXT,
-    }
-)
-_EQUIVALENTS_SCHEMA = pa.schema({"first": _TEXT, "second": _TEXT, "judgement": _TEXT})
-_SPAN = pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})
-SPAN_SCHEMA = pa.schema(
-    dict.fromkeys(("id", "lang", "idiom", "sentence"), _TEXT)
-    | {"tokens": _TEXTS, "ner_tags": pa.list_(_NUMBER), "spans": pa.list_(_SPAN)}
-)
+_TYPES = {"text": _TEXT, "texts": pa.list_(_TEXT), "number": _NUMBER, "numbers": pa.list_(_NUMBER), "truth": pa.bool_()}
+_TYPES |= {"offsets": _OFFSETS, "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS}))}
+_TYPES["spans"] = pa.list_(pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT}))
+SCHEMAS: dict[str, pa.Schema] = {}  # of the tables in ``schemas.toml``
+for _name, _columns in tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8")).items():
+    SCHEMAS[_name] = pa.schema({column: _TYPES[kind] for column, kind in _columns.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +68,7 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             continue
         categories = ["text-retrieval", "token-classification"]
         for split, part in sentences.items():
-            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], SPAN_SCHEMA)
+            add_file(files, f"span-{code}", split, [sentence.document() for sentence in part], SCHEMAS["spans"])
     sizes = []
     for config, splits in files.items():
         counts = {split: file.table.num_rows for split, file in splits.items()}
@@ -108,17 +90,23 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             "about": re.sub("^#", "##", lexicon_card(lexicon), flags=re.MULTILINE),
         },
     )
-    return layout_of(files, left_out, readme=readme, registration=_registration(files))
+    return layout_of(files, left_out, readme=readme, head="dataset_eval.yaml", tasks=_tasks(files))
 
 
-def layout_of(files: Files, left_out: Sequence[str], *, readme: str, registration: Mapping[str, Any]) -> HubLayout:
-    """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub."""
+def layout_of(
+    files: Files, left_out: Sequence[str], *, readme: str, head: str, tasks: Sequence[Mapping[str, Any]]
+) -> HubLayout:
+    """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub.
+
+    `head` is a file beside this module: what the eval.yaml says before its tasks.
+    """
     contents: dict[str, bytes] = {}
     configs: dict[str, int] = {}
     for config, splits in files.items():
         contents |= {file.path: file.content for file in splits.values()}
         configs[config] = sum(file.table.num_rows for file in splits.values())
     contents[README] = readme.encode()
+    registration = yaml.safe_load(Path(__file__).with_name(head).read_text("utf-8")) | {"tasks": tasks}
     contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
     return HubLayout(contents, configs, left_out)
 
@@ -146,10 +134,10 @@ def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
                 continue
             for part, texts in (("queries", data.queries), ("corpus", data.documents)):
                 rows = [{"id": key, "text": text} for key, text in sorted(texts.items())]
-                add_file(files, f"{name}-{part}", TEST, rows, _RETRIEVAL_SCHEMA)
-            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), _QRELS_SCHEMA)
+                add_file(files, f"{name}-{part}", TEST, rows, SCHEMAS["retrieval"])
+            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), SCHEMAS["qrels"])
             if data.strict_qrels is not None and data.strict_qrels != data.qrels:
-                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), _QRELS_SCHEMA)
+                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), SCHEMAS["qrels"])
     return left_out
 
 
@@ -167,24 +155,20 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
         rows = []
         for _, entry in sorted(lexicon.of(code).items()):
             concept = lexicon.concepts[entry.concept]
-            row: dict[str, Any] = {name: getattr(entry, name) for name in _ENTRY_TEXTS}
-            row |= {"concept": concept.id, "gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
-            row |= {"variants": entry.variants, "collocation": entry.collocation}
-            if entry.spans is not None:
-                row["spans"] = offsets(entry.spans)
-            if entry.examples:
-                row["examples"] = [{"text": more.text, "spans": offsets(more.spans)} for more in entry.examples]
+            # no list of variants is an empty one, and not null
+            row: dict[str, Any] = {"variants": [], "collocation": False} | json.loads(entry.to_json())
+            row |= {"gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
             if entry.status is not None:  # as text, because a column has one type and a status any JSON value
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)
-        add_file(files, f"lexicon-{code}", TEST, rows, _LEXICON_SCHEMA)
+        add_file(files, f"lexicon-{code}", TEST, rows, SCHEMAS["lexicon"])
     judged = lexicon.equivalents.items()
     pairs = [{"first": first, "second": second, "judgement": judgement} for (first, second), judgement in judged]
-    add_file(files, "equivalents", TEST, pairs, _EQUIVALENTS_SCHEMA)
+    add_file(files, "equivalents", TEST, pairs, SCHEMAS["equivalents"])
 
 
-def _registration(files: Files) -> dict[str, Any]:
-    """Return the content of eval.yaml: an entry for each retrieval task and subset."""
+def _tasks(files: Files) -> list[dict[str, str]]:
+    """Return the tasks of eval.yaml: an entry for each retrieval task and subset."""
     tasks: list[dict[str, str]] = []
     for short, subsets in SUBSETS.items():
         name = TASKS[short].name
@@ -193,11 +177,4 @@ def _registration(files: Files) -> dict[str, Any]:
             tasks.append({"id": name})  # the mean over the subsets
         for subset, config in configs.items():
             tasks.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
-    return {
-        "name": NAME,
-        "description": "Idiom understanding in Turkic languages: from an idiom to its meaning, to an idiom of the same "
-        "meaning in another language, and to the meaning of that idiom. The score is nDCG without a cut-off, in "
-        "[0, 1]; the score of a task is the mean over its subsets.",
-        "evaluation_framework": "mteb",
-        "tasks": tasks,
-    }
+    return tasks

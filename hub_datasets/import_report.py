@@ -1,26 +1,65 @@
-"""Report of an import: how many readings were kept, merged or dropped, and why."""
+"""What every reader of a source yields, and the report of an import: readings kept, merged or dropped, and why."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hub_datasets.sources.source_rows import Note
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 
 REPORT_FILE = "import_report.json"
 OUTCOMES = MERGED, DROPPED, CHANGED = ("merged", "dropped", "changed")
 EXAMPLES = 5  # cases shown for each reason
 _VALUE_LIMIT = 160  # characters shown of a value
+# A cell that says that a language has no such idiom; a soft hyphen draws nothing.
+NOTHING = re.compile(r"[\s\-\u2010-\u2015\u2212\u00ad]*")
+ALMOST = 0.85  # similarity of two names, from which one is taken for a misspelling of the other
+
+
+class Note(NamedTuple):
+    """A repair or removal in a row, for the report."""
+
+    what: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Part of a row for one language; `idiom` is empty if the row has only a meaning or an example."""
+
+    idiom: str
+    meaning: str | None = None
+    example: str | None = None
+    variants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One meaning as a source gives it, or a row that the reader could not use."""
+
+    line: int  # on which the record begins (in a JSON list: number of the item), from 1; its senses share it
+    readings: Mapping[str, Reading] = field(default_factory=dict)  # by language code
+    gloss: str = ""  # the meaning in English, if the source has it
+    problem: str | None = None  # why the whole row cannot be used
+    merged: str | None = None  # why the row is a part of another entry
+    value: str = ""  # the text that `problem` or `merged` refers to
+    notes: tuple[Note, ...] = ()
+
+
+def readings_of(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
+    """Return language code -> reading of a row whose fields (idiom, meaning, example) are given by language."""
+    readings = {}
+    for code, texts in fields.items():
+        readings[code] = Reading(texts.get("idiom", ""), texts.get("meaning"), texts.get("example"))
+    return readings
 
 
 class ImportReport:
     """What became of every reading; their number is always the sum of entries, merged and dropped readings.
 
-    A reading is the part of a row for one language: an idiom with meaning and example. A row without anything usable
-    counts as one reading, and each sense of a row is a reading of its own. Changes are repairs and removals of single
-    fields in readings that were kept, merged or dropped.
+    A row without anything usable counts as one reading, and each sense of a row is one of its own. Changes are repairs
+    and removals of single fields in readings that were kept, merged or dropped.
     """
 
     def __init__(self, source_format: str, file: Path) -> None:
@@ -49,10 +88,7 @@ class ImportReport:
 
     def reasons(self) -> list[tuple[str, int, str]]:
         """Return (outcome, number of readings, reason) in the order of `OUTCOMES`, the most frequent first."""
-        reasons = []
-        for outcome in OUTCOMES:
-            reasons += [(outcome, count, reason) for reason, count in self.counts(outcome).items()]
-        return reasons
+        return [(outcome, count, reason) for outcome in OUTCOMES for reason, count in self.counts(outcome).items()]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as it is written to the lexicon directory, with the first examples of each reason."""

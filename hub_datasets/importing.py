@@ -7,18 +7,15 @@
 - A row without a meaning is merged with an idiom that is already there, and its example may fill a gap.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from hub_datasets.cleaning import IdiomKey, clean_gloss, clean_reading, compared, concept_stems, sense_id
-from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Imported, ImportReport
+from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Imported, ImportReport, Note, Reading, SourceRow
 from hub_datasets.siblings import dodiom
 from hub_datasets.sources import columns, paper, turkish, uzbek
-from hub_datasets.sources.source_rows import Note, Reading, SourceRow
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry

@@ -4,8 +4,6 @@ It stands here and not among the harnesses, because the judge is that of `turkic
 second try after an answer that cannot be read, the same vote. Only documented names of Inspect are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial

@@ -6,39 +6,23 @@ has a task for each config in Inspect's form. EuroEval has no prompts for Turkic
 level, which Inspect ignores. The items are a second dataset because mteb's ``eval.yaml`` allows none of these keys.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
-import pyarrow as pa
-
 from hub_datasets.cards import Files, dataset_card
-from hub_datasets.hub_export import HubLayout, add_file, layout_of
+from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, layout_of
 from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.splits import TEST, TRAIN
-from turkic_idiom_tasks.tasks.items.item_types import LETTERS, N_OPTIONS, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, question
 
 NAME = "Turkic idiom items"
-FEW_SHOT = 5  # examples that EuroEval shows a base model
-_COLUMNS = (
-    *("id", "question", "question_native", "options", "options_native", "answer", "traps", "kind", "language"),
-    *("target", "concept", "idiom", "text", "shares_stem", "lexicon_revision"),
-)
 _ITEM_FIELDS = ("id", "kind", "language", "target", "concept", "idiom", "text", "shares_stem")  # columns as they are
-_TYPES = dict.fromkeys(("options", "options_native", "traps"), pa.list_(pa.string())) | {"shares_stem": pa.bool_()}
-_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS])
 _METADATA = ("id", "concept", "idiom", "traps", "lexicon_revision")  # columns that Inspect keeps with a sample
-_DESCRIPTION = (
-    "Idiom understanding in Turkic languages for language models: the meaning of an idiom, its equivalent in another "
-    "language, its figurative or literal use in a sentence, and the idiom that fills a blank. The score is accuracy; "
-    "chance is 0.25, and 0.5 for usage."
-)
 
 
 def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
@@ -54,7 +38,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             if not items and split == TEST:
                 left_out.append(config)
                 break
-            add_file(files, config, split, [_row(item, lexicon.revision) for item in items], _SCHEMA)
+            add_file(files, config, split, [_row(item, lexicon.revision) for item in items], SCHEMAS["items"])
     if not files:
         raise InputError(f"{lexicon.source}: gives no test item; test concepts need meanings, examples or equivalents")
     sizes = []
@@ -76,7 +60,7 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},
     )
-    return layout_of(files, left_out, readme=readme, registration=_registration(files))
+    return layout_of(files, left_out, readme=readme, head="item_eval.yaml", tasks=_tasks(files))
 
 
 def config_name(item_set: ItemSet) -> str:
@@ -97,23 +81,11 @@ def _row(item: Item, revision: str) -> dict[str, Any]:
     }
 
 
-def _registration(files: Files) -> dict[str, Any]:
-    """Return the content of eval.yaml: each config for Inspect in its entry, for EuroEval at the top level."""
+def _tasks(files: Files) -> list[dict[str, Any]]:
+    """Return the tasks of eval.yaml, for Inspect: one for each config."""
     tasks = []
     for config in files:
         fields = {"input": "question", "target": "answer", "choices": "options", "metadata": list(_METADATA)}
         task = {"id": config, "config": config, "split": TEST, "field_spec": fields}
         tasks.append(task | {"solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}]})
-    labels = [letter.lower() for letter in LETTERS[:N_OPTIONS]]  # EuroEval turns the answers into these
-    return {
-        "name": NAME,
-        "description": _DESCRIPTION,
-        "evaluation_framework": "inspect-ai",
-        "labels": labels,
-        "prompt_label_mapping": {label: label for label in labels},
-        "prompt_prefix": "The following are multiple choice questions about idioms (with answers).",
-        "prompt_template": "{text}\nAnswer: {label}",
-        "instruction_prompt": "{text}\n\nAnswer with {labels_str}, and nothing else.",
-        "num_few_shot_examples": FEW_SHOT,
-        "tasks": tasks,
-    }
+    return tasks

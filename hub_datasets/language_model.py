@@ -5,8 +5,6 @@ knows which errors are worth another try. It takes keys from the environment; sh
 from messages and answers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -3,8 +3,6 @@
 Attestation is the share of the idioms of a language that an outside dictionary lists.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +19,7 @@ from turkic_idiom_tasks.splits import TEST, span_split
 NOT_READ = "not read"  # the status of an entry without one
 UNDEFINED = "–"
 STATUS = "status"
+_COUNTED = ("meanings", "examples", "spans", "literal_triples", "discontinuous", "not_citation_form", "attested")
 
 
 def language_figures(lexicon: Lexicon) -> dict[str, dict[str, Any]]:
@@ -37,9 +36,11 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
         counts["meanings"] += row.meaning is not None
         counts["examples"] += row.example is not None
         counts["spans"] += row.spans is not None
-        counts["triples"] += None not in (row.literal_example, row.paraphrase, row.literal_paraphrase)
-        counts["discontinuous"] += len(row.spans or ()) > 1
-        counts["inflected"] += marked != "" and fold(marked, LANGUAGES[code]) != fold(row.idiom, LANGUAGES[code])
+        counts["literal_triples"] += None not in (row.literal_example, row.paraphrase, row.literal_paraphrase)
+        counts["discontinuous"] += len(row.spans or ()) > 1  # other words interrupt the idiom
+        counts["not_citation_form"] += marked != "" and fold(marked, LANGUAGES[code]) != fold(
+            row.idiom, LANGUAGES[code]
+        )
         counts["attested"] += row.attested is not None
         counts["collocations"] += row.collocation
         counts["test sentences"] += row.spans is not None and span_split(concept) == TEST
@@ -59,13 +60,7 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
         with_interchangeable = sum(len(relevant) > len(own) for relevant, own in relevant_and_own)
     return {
         "entries": len(rows),
-        "meanings": counts["meanings"],
-        "examples": counts["examples"],
-        "spans": counts["spans"],
-        "literal_triples": counts["triples"],  # entries with literal_example, paraphrase and literal_paraphrase
-        "discontinuous": counts["discontinuous"],  # examples in which other words interrupt the idiom
-        "not_citation_form": counts["inflected"],  # examples in which the idiom differs from its citation form
-        "attested": counts["attested"],  # entries whose form is known from a public source
+        **{name: counts[name] for name in _COUNTED},
         "supported": len(supported(lexicon, code)) if is_doubtful else None,  # as in `lexicon.support`
         "collocations": counts["collocations"],
         # Share of the entries that a speaker who knows the idiom judged as it reads now, whatever the verdicts.

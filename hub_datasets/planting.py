@@ -11,8 +11,6 @@ They are made from other texts of the same lexicon, so nothing but the meaning g
 No text is taken from a concept that is judged ``same`` or ``near``, because it would be no error.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence

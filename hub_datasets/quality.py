@@ -4,8 +4,6 @@ The rules only look at spelling and counts, so they can miss a fault and, rarely
 can judge whether an idiom exists and means what its entry says.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,6 @@ So the answers are lines of JSON in a file that is only ever appended to, each i
 can leave one line cut off at the end, which is skipped from then on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

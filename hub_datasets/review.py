@@ -4,8 +4,6 @@ The page is one file that needs nothing else: the entries are JSON inside it, an
 text. What the reviewer says stays in the browser until it is exported, as lines that `hub_datasets.verdicts` reads.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Agreement is that on one field of the entries, such as the meaning, among the re
 pairs of verdicts that are the same, and Krippendorff's alpha for nominal data.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
@@ -21,13 +19,9 @@ from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
 from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review, newest_reviews
 
 MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
-CHANGES = ADDED, REPLACED, UNCHANGED, OUTDATED, CONFLICTING = (
-    "reviews added",
-    "replaced",
-    "there already",
-    "older than those there",
-    "in conflict",
-)
+ADDED, REPLACED, UNCHANGED = "reviews added", "replaced", "there already"
+OUTDATED, CONFLICTING = "older than those there", "in conflict"
+CHANGES = (ADDED, REPLACED, UNCHANGED, OUTDATED, CONFLICTING)
 _TIME_ZONES = timedelta(days=1)  # what a reviewer's date may be ahead of ours
 
 

@@ -4,8 +4,6 @@ As in the paper (appendix A) an entry stays if the model accepts it without cont
 entries, malformed ones, and the later one of two with the same idiom.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

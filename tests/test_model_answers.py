@@ -5,8 +5,8 @@ from time import process_time
 import pytest
 
 from hub_datasets.cleaning import clean_reading
+from hub_datasets.import_report import Reading
 from hub_datasets.questions import AnswerFields, read_answer
-from hub_datasets.sources.source_rows import Reading
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.languages import LANGUAGES

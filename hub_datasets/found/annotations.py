@@ -6,8 +6,6 @@ sentence, the hash of its text, and what readers saw there. The join checks ever
 put on a sentence of another edition.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -22,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Typ
 
 from hub_datasets.cards import Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
-from hub_datasets.hub_export import SPAN_SCHEMA, HubLayout, add_file
+from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file
 from turkic_idiom_tasks.dataset.hub_layout import README
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
@@ -51,9 +49,7 @@ MISSING, CHANGED, ABSENT, REPEATED, DOUBTFUL = (
     "the sentence has an unclear expression",
 )
 Row = TypeVar("Row")
-_SCHEMA = SPAN_SCHEMA.append(pa.field("concept", pa.string()))
-for _name in ("sense", "corpus", "source", "licence"):
-    _SCHEMA = _SCHEMA.append(pa.field(_name, pa.string()))
+_SCHEMA = pa.schema([*SCHEMAS["spans"], *SCHEMAS["found"]])
 
 
 class Corpus(BaseModel):

@@ -1,7 +1,5 @@
 """Sentences that people wrote, from treebanks in CoNLL-U or from plain text with a sentence on each line."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ stem, the words stand close together, and a candidate has a cost that says how f
 is found may be literal, or chance; people have to read it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +13,7 @@ from itertools import pairwise
 from hub_datasets.found.corpora import Arc, CorpusSentence
 from turkic_idiom_tasks.annotation.forms import Form, IdiomWord, idiom_forms
 from turkic_idiom_tasks.annotation.matching import PLAIN_LETTERS, Search, Token, find_candidates
-from turkic_idiom_tasks.annotation.stems import normalise, stems
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise, stems
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.lexicon.entries import Entry

@@ -1,7 +1,5 @@
 """Prompts for language models: files with a name and a version, and how they are filled in."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -12,13 +10,9 @@ from string import Template
 
 from turkic_idiom_tasks.errors import usage_error
 
-NAMES = ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION = (
-    "enrich",
-    "verify",
-    "judge-monolingual",
-    "judge-cross-lingual",
-    "judge-explanation",
-)
+ENRICH, VERIFY, EXPLANATION = "enrich", "verify", "judge-explanation"
+MONOLINGUAL, CROSS_LINGUAL = "judge-monolingual", "judge-cross-lingual"
+NAMES = (ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION)
 PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
 _FOLDER = Path(__file__).parent
 _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)", re.DOTALL)

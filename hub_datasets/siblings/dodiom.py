@@ -9,8 +9,6 @@ senses of one concept (``ayvayi-yemek``, ``ayvayi-yemek--2``, …), so that all 
 meanings.
 """
 
-from __future__ import annotations
-
 import ast
 import time
 import unicodedata

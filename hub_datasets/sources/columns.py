@@ -5,14 +5,12 @@ The columns are named by the code of a language (``tr``), by its other codes or 
 dash, means that the language has no such idiom.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from hub_datasets.sources.source_rows import ALMOST, NOTHING, SourceRow, readings_of
+from hub_datasets.import_report import ALMOST, NOTHING, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.io.reading import display

@@ -5,8 +5,6 @@ A missing key, null, an empty text or a single dash means that a language lacks 
 letter case and with any spelling of Örnek. A key that is almost one of them is not read, and reported.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import without_accents
-from hub_datasets.sources.source_rows import ALMOST, NOTHING, Note, SourceRow, readings_of
+from hub_datasets.import_report import ALMOST, NOTHING, Note, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_text
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json

@@ -9,14 +9,12 @@ Deyim are idioms. ``anlami`` is HTML with numbered senses (``1. … 2. …``); e
 ``<i>…</i>`` and their authors. Each sense becomes a row of its own, with its first example.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from hub_datasets.sources.source_rows import Note, Reading, SourceRow
+from hub_datasets.import_report import Note, Reading, SourceRow
 from turkic_idiom_tasks.annotation.notation import has_unmatched_brackets, resolve_forms
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES

@@ -15,15 +15,15 @@ certain, and removed otherwise. The report counts both:
 Because of the capitals it is not known which words are names, so every headword is lower-cased.
 """
 
-from __future__ import annotations
-
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from hub_datasets.cleaning import latinised
-from hub_datasets.sources.source_rows import Note, Reading, SourceRow
+from hub_datasets.import_report import Note, Reading, SourceRow
 from turkic_idiom_tasks.annotation.notation import has_unmatched_brackets, resolve_forms
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -36,30 +36,9 @@ _SHORT_WORD = 5  # letters; such a headword is a part of a torn one (``ETMOQ``),
 _FEWEST_WORDS = 3  # of an example
 _FEWEST_LETTERS = 3  # of a meaning
 
-_NUMERAL = re.compile(r"(?:\s+|^)(?:\d+|I{1,3}|IV|VI{0,3})[.\s]*$")
-_TRANSCRIPTION = re.compile(r"\s*\[[^\]]*[a-zïöüӓäӧ=][^\]]*\]?")
-_SPACED_OUT = re.compile(r"(?<!\S)(?:[A-Z’ʻ] ){3,}[A-Z’ʻ](?!\S)")
-_TORN = re.compile(r"\(?(?:yoki|yoxud)")
-_NO_DEFINITION = re.compile(r"(?:yoki|yoxud|ba[’ʼ]zan|\([^)]*\)|\([^)]*|[a-z]\)|I+\)|\W*)[\s,.]*")
-_LEADING_NOISE = re.compile(r"^(?:[\s?.,;:=–\-\])]+|(?:I{1,3}|IV|V)\s+(?=\S))")
-_LEADING_BRACKET = re.compile(r"^\[(?P<content>[^\]]*)(?:\]|$)")
-_TRANSCRIPTION_END = re.compile(r"^[^\[\]]{0,30}=\s?\]")
-_LABEL = re.compile(r"^(?:(?:tar|esk|shv|s\.t|kam\. qo[’ʼ]ll)(?:\.|$)\s*)+")
-_REFERENCE = re.compile(r"^ayn\.")
-_AUTHOR = re.compile(r"^(?:[A-Z]\.\s?[A-Z][\w’]+\.|[A-Z][\w’]+\. [A-Z])")
-_INFORMANT = re.compile(r"\s*\([A-Z][^()]*\)?\.?$")
-_TRAILING_NOISE = re.compile(r"(?:[\s–\-,;:=(\[]|\b(?:yoki|yoxud|ba[’ʼ]zan)$)+$")
-_SECTION = re.compile(r"(?<=[.!?])\s+(?P<name>[A-Z][A-Za-z ]{0,20})\s*:?\s*$")
+_TABLE = tomllib.loads(Path(__file__).with_name("uzbek.toml").read_text("utf-8"))
+_NOISE: Any = SimpleNamespace(**{name: re.compile(pattern) for name, pattern in _TABLE.items()})
 _SECTION_NAMES = ("varianti", "variantlari", "sinonimi", "antonimi")
-_SLOT_PART = (
-    r"(?:[–=?;,:.)»\]]+|\(oz(?=\s)|\[[^\]]{0,40}\]\??|\([^)]{0,40}\)[.;]?|[a-z’]+\?|"
-    r"(?:yoki|kim\w*|nima\w*|bilan|o’zaro|o’zining|o’ziga|o’zini|haqda)[.,;:]?(?=\s))"
-)
-_SLOTS = re.compile(rf"^(?:{_SLOT_PART}\s*)+")
-_EMPTY_SLOT = re.compile(r"\(\s*[–-]?\s*\)?(?=;|$)")
-_FRAGMENT = re.compile(r"-$|^(?:n?i|ni|ga|da|dan|ning)\s|[?!]\s")  # cut off, beginning with a suffix, or two in one
-_NEGATED = re.compile(r"ma(?:s|slik|di|y|ydi|gan)?$")
-_SENTENCE_END = re.compile(r"[.!?…]+[»\"”]?(?=\s)")
 
 
 class _Raw(NamedTuple):
@@ -122,7 +101,7 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
 
 def _is_torn(raw: _Raw, following: _Raw) -> bool:
     """Return whether the next row has the rest of the headword, so that it closes the parenthesis."""
-    if not _TORN.fullmatch(raw.meaning) or raw.example:
+    if not _NOISE.torn.fullmatch(raw.meaning) or raw.example:
         return False
     closes = following.meaning.startswith(")") or following.headword.count(")") > following.headword.count("(")
     return closes and following.headword != raw.headword
@@ -157,29 +136,29 @@ def _source_row(raw: _Raw) -> SourceRow:
 
 def _plain_headword(text: str) -> str:
     """Return a headword without numbers, transcription, the dash of a derived form, and spaces between letters."""
-    text = _TRANSCRIPTION.sub("", text)
-    text = _SPACED_OUT.sub(lambda match: match[0].replace(" ", ""), text)
+    text = _NOISE.transcription.sub("", text)
+    text = _NOISE.spaced_out.sub(lambda match: match[0].replace(" ", ""), text)
     text = text.strip(" –").rstrip("=.: ")
     previous = ""
     while previous != text:
         previous = text
-        text = _NUMERAL.sub("", text).rstrip("=.: ")
+        text = _NOISE.numeral.sub("", text).rstrip("=.: ")
     return text
 
 
 def _meaning(original: str, notes: list[Note]) -> str | None:
     """Return the definition in a meaning, or None; repairs are added to `notes`."""
     text = _without_leading_noise(original)
-    if _REFERENCE.match(text) or _AUTHOR.match(text):
-        kind = "a reference to another idiom" if _REFERENCE.match(text) else "a source"
+    if _NOISE.reference.match(text) or _NOISE.author.match(text):
+        kind = "a reference to another idiom" if _NOISE.reference.match(text) else "a source"
         notes.append(Note(f"meaning removed: only {kind}", original))
         return None
-    section = _SECTION.search(text)
+    section = _NOISE.section.search(text)
     if section and _is_section_name(section["name"]):
         text = text[: section.start()]
-    text = _TRAILING_NOISE.sub("", _INFORMANT.sub("", _TRAILING_NOISE.sub("", text)))
-    text = text.rstrip(" .…")
-    if _NO_DEFINITION.fullmatch(text) or sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
+    text = _NOISE.trailing_noise.sub("", _NOISE.informant.sub("", _NOISE.trailing_noise.sub("", text)))
+    text = str(text).rstrip(" .…")
+    if _NOISE.no_definition.fullmatch(text) or sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
         if original:
             notes.append(Note("meaning removed: no definition in it", original))
         return None
@@ -192,13 +171,13 @@ def _without_leading_noise(text: str) -> str:
     previous = None
     while previous != text:
         previous = text
-        text = _LABEL.sub("", _LEADING_NOISE.sub("", text))
-        bracket = _LEADING_BRACKET.match(text)
+        text = _NOISE.label.sub("", _NOISE.leading_noise.sub("", text))
+        bracket = _NOISE.leading_bracket.match(text)
         if bracket:
             rest = text[bracket.end() :].strip()
-            is_word = re.fullmatch(r"[a-z’ ]+", bracket["content"]) and rest and not _LABEL.match(rest)
+            is_word = re.fullmatch(r"[a-z’ ]+", bracket["content"]) and rest and not _NOISE.label.match(rest)
             text = f"{bracket['content']} {rest}" if is_word else rest
-        text = _TRANSCRIPTION_END.sub("", text)
+        text = _NOISE.transcription_end.sub("", text)
     return text
 
 
@@ -217,13 +196,13 @@ def _example(original: str, notes: list[Note]) -> str | None:
     text = original
     repairs = []
     if len(text) >= _CUT_LENGTH:
-        ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+        ends = [match.end() for match in _NOISE.sentence_end.finditer(text)]
         if not ends:
             notes.append(Note("example removed: cut off", original))
             return None
         text = text[: ends[-1]]
         repairs.append(Note("cut-off sentence removed from the end of the example", original))
-    slots = _SLOTS.match(text)
+    slots = _NOISE.slots.match(text)
     if slots and ("?" in slots[0] or not text.startswith(("–", ".."))):
         text = text[slots.end() :]
         repairs.append(Note("argument slots or stray signs removed from the start of the example", original))
@@ -248,15 +227,15 @@ def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
     citation_words = citation.split()
     verb = citation_words[-1][:3] if citation_words else ""  # by its first letters, because its endings differ
     separator = r";|\|\|" if "," in citation else r"[;,]|\|\|"
-    for part in re.split(separator, _EMPTY_SLOT.sub("", cell)):
+    for part in re.split(separator, _NOISE.empty_slot.sub("", cell)):
         part = part.strip(" :")
         if not part:
             continue
         form = resolve_forms(lower(clean(_plain_headword(part), _UZBEK), _UZBEK)).citation
         words = form.split()
         is_whole = len(words) >= max(2, len(citation_words)) and not has_unmatched_brackets(form)
-        is_broken = _FRAGMENT.search(part) or re.search(r"[:/]| – ", form)
-        is_negated_alike = bool(_NEGATED.search(form)) == bool(_NEGATED.search(citation))
+        is_broken = _NOISE.fragment.search(part) or re.search(r"[:/]| – ", form)
+        is_negated_alike = bool(_NOISE.negated.search(form)) == bool(_NOISE.negated.search(citation))
         if is_whole and not is_broken and is_negated_alike and words[-1][:3] == verb:
             if form != citation:
                 variants.append(form)

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.annotation.annotate import annotate
-from turkic_idiom_tasks.annotation.stems import normalise, plain
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise, plain
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import load_lexicon

@@ -1,7 +1,6 @@
 import pytest
 
-from turkic_idiom_tasks.annotation.stems import VOICE_COST, normalise, plain, stems, without_voice
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, VOICE_COST, normalise, plain, stems, without_voice
 from turkic_idiom_tasks.languages import LANGUAGES
 
 # (language, word, a stem it has) from the grammars of the languages

@@ -16,7 +16,7 @@ from hub_datasets.cleaning import (
     sense_id,
     slug,
 )
-from hub_datasets.sources.source_rows import Reading
+from hub_datasets.import_report import Reading
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID
 

@@ -69,7 +69,7 @@ def test_lines_of_one_s_own_need_an_id_a_language_an_idiom_a_reference_and_an_an
             ([row, row], "was answered in"),
             ([row | {"language": "en"}], "unknown language 'en'; known: tr, az, tk, gag, uz"),
             ([{**row, "answer": None}], "'answer': Input should be a valid string"),
-            ([{"doc": {"id": "1"}, "filtered_resps": ["a"]}], "'doc.language': Field required"),
+            ([{"doc": {"id": "1"}, "filtered_resps": ["a"]}], "'language': Field required"),
             ([], "no explanations to judge"),
         ):
             write_lines(tmp_path / "bad.jsonl", rows)

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hub_datasets.import_report import Note, Reading
 from hub_datasets.importing import FORMATS, import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
-from hub_datasets.sources.source_rows import Note, Reading
 from hub_datasets.sources.turkish import split_senses
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table

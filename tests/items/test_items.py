@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.items.conftest import small_lexicon
-from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.dataset.dataset import LexiconDataset
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry

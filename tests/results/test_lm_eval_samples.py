@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.lm_eval_runs import evaluate, manager  # noqa: F401
-from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.dataset.dataset import LexiconDataset
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.results.lm_eval_files import read_samples

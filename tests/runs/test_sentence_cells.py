@@ -11,7 +11,7 @@ from tests.training.toy_task import dodiom_rows
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon

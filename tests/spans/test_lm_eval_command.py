@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 import turkic_idiom_tasks
-from hub_datasets.explanations import read_explanations
+from hub_datasets.judge import read_explanations
 from tests.dataset.conftest import concepts_of
 from tests.items.model_server import Recorded, running_model
 from tests.lm_eval_runs import results_of

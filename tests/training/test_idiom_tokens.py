@@ -19,13 +19,14 @@ from turkic_idiom_tasks.encoders.checkpoints import OUR_MODULES, load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD, best_classifier
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
+    IDIOMATICITY_RECORD,
     TABLE,
     IdiomForm,
     IdiomTable,
     KnownIdiom,
+    best_classifier,
     make_tokens,
 )
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens

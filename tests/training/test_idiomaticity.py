@@ -12,7 +12,7 @@ from tests.similarity.conftest import write_csv
 from tests.training.toy_task import dodiom_rows
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import predict_labels
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval

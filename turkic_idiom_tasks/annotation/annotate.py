@@ -1,14 +1,11 @@
 """Find the spans of an idiom in a sentence, or say why there are none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
 from turkic_idiom_tasks.annotation.matching import Match, Search, Token, find_candidates
-from turkic_idiom_tasks.annotation.stems import normalise
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.spans import Span

@@ -1,14 +1,11 @@
 """From a citation form to the lists of words that stand for it in a sentence."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from turkic_idiom_tasks.annotation.notation import resolve_forms
-from turkic_idiom_tasks.annotation.stems import Stems, normalise, stems, without_voice
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, Stems, normalise, stems, without_voice
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 

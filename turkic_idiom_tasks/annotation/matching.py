@@ -5,8 +5,6 @@ and commas between the words of the idiom, and another order, have costs too. Th
 costs more than `HIGHEST_COST` is not reliable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,8 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from turkic_idiom_tasks.annotation.forms import VOICELESS_COST, IdiomWord
-from turkic_idiom_tasks.annotation.stems import plain, stems
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, plain, stems
 
 INFLECTED = 0.25  # the same stem with other suffixes
 PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, cedillas and breves (altini cizdi)

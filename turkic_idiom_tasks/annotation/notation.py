@@ -14,8 +14,6 @@ The rules are applied in this order; the first form is the citation form, the ot
   be restored by guessing.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -231,7 +231,7 @@ def judge_explanations(
     are HIGH, MEDIUM or LOW, printed as shares by language with intervals, and written with their reasons beside the
     samples.
     """
-    from hub_datasets.explanations import explanation_files, read_explanations
+    from hub_datasets.judge import explanation_files, read_explanations
 
     cases = read_explanations(samples)
     first = samples[0]

@@ -1,12 +1,11 @@
-"""`Dataset`: the interface through which every task, experiment and leaderboard gets its data."""
-
-from __future__ import annotations
+"""`Dataset`: the interface through which every task, experiment and leaderboard gets its data, and its kinds here."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
-from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData
-from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, Pool, RetrievalData, build_retrieval
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences, lexicon_sentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, lexicon_pairs, revision_of_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
@@ -43,9 +42,7 @@ class Dataset:
 
     def retrieval(self, task: str, subset: str) -> RetrievalData:
         """Return the test queries, pool and judgements of one of the `subsets`."""
-        data = None
-        if subset in self.subsets(task):
-            data = self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+        data = self._find_retrieval(task, subset) if subset in self.subsets(task) else None
         if data is None:
             raise InputError(f"{self.path}: has no data for {TASKS[task].name}, {subset}")
         return data
@@ -104,6 +101,9 @@ class Dataset:
             need = f"{pivot.name} ({pivot.code}.jsonl) and at least one other language that share test concepts"
         raise InputError(f"{self.path}: nothing to evaluate for {TASKS[task].name}, which needs {need}")
 
+    def _find_retrieval(self, task: str, subset: str) -> RetrievalData | None:
+        return self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
         return None
 
@@ -121,6 +121,28 @@ class Dataset:
             self._made[key] = make()
         made: T = self._made[key]
         return made
+
+
+class LexiconDataset(Dataset):
+    """Data of the tasks, derived from a lexicon."""
+
+    def __init__(self, lexicon: Lexicon, path: str | None = None) -> None:
+        super().__init__(path or lexicon.source, lexicon.revision, lexicon=lexicon)
+
+    def subsets(self, task: str) -> tuple[str, ...]:
+        """Return the subsets of a task that have at least one test query."""
+        return tuple(subset for subset in SUBSETS[task] if self._find_retrieval(task, subset) is not None)
+
+    @cached_property
+    def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Return the codes of the languages with an annotated test sentence."""
+        return tuple(code for code in LANGUAGES if self._make_sentences(code)[TEST])
+
+    def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
+        return build_retrieval(self.lexicon, task, subset)
+
+    def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
+        return self._once("tagged", language, make=lambda: lexicon_sentences(self.lexicon, language))
 
 
 class PairDataset(Dataset):

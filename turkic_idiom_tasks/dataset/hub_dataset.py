@@ -1,20 +1,23 @@
-"""`HubDataset`: data of the tasks from files in the Hub layout; files that do not fit together are refused."""
+"""Data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub.
 
-from __future__ import annotations
+Files in the Hub layout that do not fit together are refused.
+"""
 
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
-from turkic_idiom_tasks.dataset.base import Dataset
-from turkic_idiom_tasks.dataset.hub_layout import HubFiles
+from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
+from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
 from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.reading import display, input_errors, is_blank, parse_json, printable
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import (
@@ -26,9 +29,11 @@ from turkic_idiom_tasks.lexicon.entries import (
     parse_equivalent,
     parse_row,
 )
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 
+BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # name of the bundled lexicon in results
 EQUIVALENTS = "equivalents"  # config with the pairs of concepts that were judged
 _PARTS = ("queries", "corpus", "qrels")  # of a retrieval subset; strict-qrels may be there too
 _ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
@@ -242,6 +247,36 @@ class HubDataset(Dataset):
         for place, row in self._rows(config, columns, split=split):
             parsed = parse_row(adapter, row)
             yield place, _stated(place, parsed)
+
+
+def open_dataset(name: str = "") -> Dataset:
+    """Open the data that a name stands for.
+
+    It is a lexicon directory, a local directory in the Hub layout, ``ORG/NAME`` or ``ORG/NAME@REVISION`` on the Hub, or
+    empty for the bundled lexicon.
+    """
+    if not name:
+        return LexiconDataset(load_lexicon(BUNDLED), BUNDLED_PATH)
+    try:
+        directory = Path(name).expanduser()
+    except RuntimeError:  # there is no such user
+        directory = Path(name)
+    restore_folder(directory)
+    if directory.is_dir():
+        expected = [f"{code}.jsonl" for code in LANGUAGES]
+        if any((directory / name).is_file() for name in expected):
+            return LexiconDataset(load_lexicon(directory), str(directory))
+        files = open_local(directory)
+        if files is None:
+            raise InputError(
+                f"{directory}: neither a lexicon (none of {', '.join(expected)}) nor a dataset in the Hub layout "
+                "(no README.md with configs)"
+            )
+        return HubDataset(files)
+    # A path such as ../x looks like ORG/NAME too.
+    if HUB_NAME.fullmatch(name) and not name.startswith("."):
+        return HubDataset(download(name))
+    raise InputError(f"{name}: no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)")
 
 
 def _refuse_repeat(place: str, key: object, earlier: Container[object], *, problem: str = "appears twice") -> None:

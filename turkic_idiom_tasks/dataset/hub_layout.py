@@ -4,8 +4,6 @@ The files are read directly. The `datasets` library would keep them in a cache b
 return the content of another dataset.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Queries, documents and relevance judgements (qrels) of the retrieval tasks, built from entries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Tagged sentences: the examples of a lexicon, split into words, each with the tag that its spans give it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +56,7 @@ class TestSentences:
         clusters = idiom_clusters(self.rows)
         self.concepts = tuple(clusters[sentence.id] for sentence in self.rows)  # what is resampled together
 
-    def part(self, positions: Sequence[int]) -> TestSentences:
+    def part(self, positions: Sequence[int]) -> "TestSentences":
         """Return the sentences at some positions, in order; itself for all of them."""
         if len(positions) == len(self.rows):
             return self

@@ -6,8 +6,6 @@ entry have the gold score 0, so that a model that finds all sentences alike lose
 with the paraphrase, of another idiom.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

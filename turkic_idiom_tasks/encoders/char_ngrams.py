@@ -5,8 +5,6 @@ cognates (T1), and weak if the meaning must be known (T2, T3). Only a model that
 said to understand anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

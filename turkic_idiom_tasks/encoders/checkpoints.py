@@ -3,8 +3,6 @@
 Code that comes with a checkpoint is executed only if the caller says so.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

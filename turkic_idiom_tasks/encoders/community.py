@@ -4,8 +4,6 @@
 public source confirms is left out, which means that it is unknown.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType

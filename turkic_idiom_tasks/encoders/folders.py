@@ -1,7 +1,5 @@
 """Local folders of checkpoints: what they say that they are, their required files, and their revisions."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of encoders, regimes, poolings and number formats, with their checks; imports nothing heavy."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

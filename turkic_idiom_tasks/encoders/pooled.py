@@ -1,7 +1,5 @@
 """A transformer that encodes distinct texts once, sorted by length, with every pooling from one forward pass."""
 
-from __future__ import annotations
-
 import inspect
 import platform
 import re

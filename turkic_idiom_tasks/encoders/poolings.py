@@ -9,8 +9,6 @@ The paper averages "the first and the last layer" without saying whether the fir
 ``first_layer`` is an option everywhere. The paper gives no weights for the last four layers: here they are equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fast tokenizers of classifiers, and how many sub-words their models take."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from transformers import AutoTokenizer

@@ -4,8 +4,6 @@
 version; a new major version may change them, and its scores cannot be compared with those of another.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -125,12 +125,7 @@ class Concept:
 
     def to_json(self) -> str:
         """Return the concept as one line of ``concepts.jsonl``; what is not known is left out."""
-        row: dict[str, Any] = {"id": self.id, "gloss": self.gloss}
-        if self.pos is not None:
-            row["pos"] = self.pos
-        if self.aliases:
-            row["aliases"] = self.aliases
-        return json.dumps(row, ensure_ascii=False)
+        return json.dumps(_CONCEPT.dump_python(self, exclude_defaults=True), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Reading, checking and writing of lexicon directories."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

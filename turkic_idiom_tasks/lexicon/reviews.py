@@ -5,8 +5,6 @@ differ and nothing says which is the newest: a conflict. A review counts while t
 when it was reviewed; the others are history and stay in the file.
 """
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from collections.abc import Iterable

@@ -12,8 +12,6 @@ spelling. Such an entry is supported if
 Entries without support stay in the lexicon, in training and among the documents, but decide no test query.
 """
 
-from __future__ import annotations
-
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import have_same_stems

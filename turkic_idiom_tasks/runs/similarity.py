@@ -30,7 +30,7 @@ from turkic_idiom_tasks.encoders.names import (
     REPLACE_SELECTED,
     REPLACEMENTS,
 )
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import best_classifier
 from turkic_idiom_tasks.results.predictions import Prediction, Similarities, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
 from turkic_idiom_tasks.runs.cells import (

@@ -4,8 +4,6 @@ The settings have the same names in a grid file, and the options of `turkic-idio
 module imports nothing heavy, so that a command line or a grid file can be checked before torch is loaded.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path

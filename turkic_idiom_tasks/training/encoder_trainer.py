@@ -1,7 +1,5 @@
 """Training of an encoder of texts with its development scores, by the trainer of sentence-transformers."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Callable, Mapping

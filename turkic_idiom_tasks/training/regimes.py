@@ -7,8 +7,6 @@ concepts. A tenth of the other concepts is the development split; a pair that re
 training.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

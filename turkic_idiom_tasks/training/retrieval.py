@@ -5,8 +5,6 @@ CosineEmbeddingLoss on pooled vectors. Several times per epoch the development q
 test queries of the task, and training ends with the best weights so far, which may be the untuned ones.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping

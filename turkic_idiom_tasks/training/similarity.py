@@ -10,8 +10,6 @@ After every epoch the development pairs are scored in the same way as the test p
 the best weights so far, which may be the untuned ones.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping, Sequence

@@ -5,27 +5,23 @@ training ends with the weights of the best one. It has the highest span F1 of se
 loss (transformers alone would keep the earliest).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from transformers import AutoModelForTokenClassification, DataCollatorForTokenClassification, EvalPrediction, set_seed
+from transformers import AutoModelForTokenClassification, DataCollatorForTokenClassification, EvalPrediction
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
-from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
-from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
+from turkic_idiom_tasks.encoders.tokenizer import window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words
 from turkic_idiom_tasks.tasks.spans.subwords import subword_labels, word_tags
 from turkic_idiom_tasks.training.config import SpanConfig
-from turkic_idiom_tasks.training.trainer import KeepBest, train_model
+from turkic_idiom_tasks.training.trainer import KeepBest, load_with_new_head, train_model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,24 +34,14 @@ class FineTuned:
     history: tuple[Mapping[str, float], ...]  # epoch, validation loss and span_f1 of every epoch
 
 
-def load_untuned(
-    name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
-) -> TokenClassifier:
-    """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides."""
-    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
-    # before loading, because the new head gets random weights
-    set_seed(seed)
-    model = load_pretrained(
-        AutoModelForTokenClassification,
-        name_or_path,
-        revision=revision,
-        trust_remote_code=trust_remote_code,
-        id2label=dict(enumerate(LABELS)),
-        label2id={label: number for number, label in enumerate(LABELS)},
-        num_labels=len(LABELS),
-        ignore_mismatched_sizes=True,  # a head for other labels is replaced
-        dtype=torch.float32,  # otherwise a checkpoint in half precision would be trained in half precision
-    )
+def load_untuned(name_or_path: str, *, seed: int, **options: Any) -> TokenClassifier:
+    """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides.
+
+    The options are those of `load_with_new_head`.
+    """
+    labels: dict[str, Any] = {"id2label": dict(enumerate(LABELS)), "num_labels": len(LABELS)}
+    labels["label2id"] = {label: number for number, label in enumerate(LABELS)}
+    model, tokenizer = load_with_new_head(AutoModelForTokenClassification, name_or_path, seed=seed, **labels, **options)
     return TokenClassifier(model, tokenizer, name=name_or_path)
 
 

@@ -1,7 +1,5 @@
 """Loading of an encoder to fine-tune for retrieval or similarity: modules with the chosen pooling, and prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

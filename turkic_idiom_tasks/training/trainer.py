@@ -1,7 +1,5 @@
 """What all trainings share: stock trainers that write nothing, and the weights of the best evaluation."""
 
-from __future__ import annotations
-
 import logging
 import math
 import sys
@@ -11,8 +9,10 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import torch
-from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
 
+from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.progress import Lines
 from turkic_idiom_tasks.training.config import TrainerSettings
@@ -200,6 +200,31 @@ def train_model(
         best.restore()
     model.eval()
     return loss
+
+
+def load_with_new_head(
+    auto_class: Any,
+    name_or_path: str,
+    *,
+    seed: int,
+    revision: str | None = None,
+    trust_remote_code: bool = False,
+    **labels: Any,
+) -> tuple[Any, Any]:
+    """Return a pretrained encoder with an untrained head for some labels, in float32, and its tokenizer."""
+    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
+    # before loading, because the new head gets random weights
+    set_seed(seed)
+    model = load_pretrained(
+        auto_class,
+        name_or_path,
+        revision=revision,
+        trust_remote_code=trust_remote_code,
+        ignore_mismatched_sizes=True,  # a head for other labels is replaced
+        dtype=torch.float32,  # otherwise a checkpoint in half precision would be trained in half precision
+        **labels,
+    )
+    return model, tokenizer
 
 
 def check_packages(*names: str) -> None:

@@ -7,8 +7,6 @@ on, unless the caller says so, as the protocol of AStitchInLanguageModels requir
 zero-shot and the few-shot sentences, and the latter have idioms of the test set.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +38,7 @@ from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_SUBSET, chengyu_pa
 from turkic_idiom_tasks.training.regimes import text_key
 
 ASTITCH, CHENGYU, LEXICON = "astitch", "chengyu", "lexicon"
-REFUSE, LEAVE_OUT, KEEP = SEEN_IDIOMS = ("refuse", "leave-out", "keep")
+REFUSE, LEAVE_OUT, KEEP = SEEN_IDIOMS = ("refuse", "leave-out", "keep")  # the data, the triplets, the triplets
 MIN_TRIPLETS = 16
 _FILE_SUBSET = "file"
 _CHENGYU_COLUMNS = {"s", "a_c", "a_i", "sim"}
@@ -84,15 +82,11 @@ def build_triplets(
 ) -> TripletData:
     """Return the triplets, development pairs and test pairs that a name stands for.
 
-    Args:
-        data: ``astitch`` (the folder that ASTITCH_DATA names), ``chengyu`` (the folder that CHENGYU_STS_DATA names),
-            ``lexicon`` or empty (the bundled lexicon), a lexicon directory, an opened dataset, or a table with the
-            columns original, correct, incorrect and idiom, or S, A_c, A_i and sim.
-        languages: subsets of AStitch (``eng``, ``por``) or codes of a lexicon's languages; empty for all of them.
-        seen_idioms: what is done with triplets whose idiom is in the test pairs of their subset: ``refuse`` the data,
-            ``leave-out`` the triplets, or ``keep`` them.
-        general: table without a header line, with a score in [0, 1] and two sentences in each row; a pair that is also
-            a test pair is left out.
+    Data is ``astitch`` (the folder that ASTITCH_DATA names), ``chengyu`` (that of CHENGYU_STS_DATA), ``lexicon`` or
+    empty (the bundled one), a lexicon directory, an opened dataset, or a table with the columns original, correct,
+    incorrect and idiom, or S, A_c, A_i and sim. Languages are subsets of AStitch or of a lexicon; empty for all. Of
+    `seen_idioms`, triplets whose idiom is in the test pairs of their subset, see `SEEN_IDIOMS`. The general table has
+    no header line, and in each row a score in [0, 1] and two sentences; a test pair in it is left out.
     """
     if seen_idioms not in SEEN_IDIOMS:
         raise usage_error(f"--seen-idioms {seen_idioms}: choose one of {', '.join(SEEN_IDIOMS)}")

@@ -7,10 +7,9 @@ authors' data: `mailing lists` becomes ``IDmailinglistIDs``. The parts of a disc
 their order; the token replaces the first part, and the others are removed. Where occurrences overlap, the longest of
 those that begin first counts; a form that two idioms share stands for the first of them.
 
-The table is the file `TABLE` of a saved model.
+The table is the file `TABLE` of a saved model. A classifier of sentences may decide which occurrences are replaced; it
+is one that `turkic-idiom finetune idiomaticity` has made. Nothing heavy is imported.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,17 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
 
 TABLE = "idiom_tokens.json"
+IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"  # beside a classifier that finetune idiomaticity has made
 CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if a classifier decides what is replaced
 FORMAT = 1
 WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the annotation of sentences
@@ -71,6 +70,15 @@ class Occurrence(NamedTuple):
     idiom: str  # citation form
     language: str  # of the form
     spans: tuple[Span, ...]  # where its parts are, in order
+
+
+class ClassifierSettings(BaseModel):
+    """How a classifier that tells whether an idiom is meant is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    gives_idiom: bool  # whether the idiom is the second text, behind the sentence
+    max_length: PositiveInt  # sub-words of both that are used
 
 
 class _TableFile(BaseModel):
@@ -177,6 +185,41 @@ def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
             end = span.end
         end = suffix_end
     return "".join([*rewritten, text[end:]])
+
+
+class _Record(BaseModel):
+    """What is needed of the record that stands beside a classifier."""
+
+    inputs: Annotated[list[str], Field(validation_alias=AliasPath("settings", "inputs"))]
+    subtask: Annotated[str, Field(validation_alias=AliasPath("settings", "subtask"))] = "A"
+    max_length: Annotated[PositiveInt, Field(validation_alias=AliasPath("settings", "config", "max_length"))]
+    development_f1: Annotated[float, Field(validation_alias=AliasPath("scores", "development_f1"))]
+
+
+def best_classifier(folder: Path) -> tuple[Path, ClassifierSettings]:
+    """Return the folder of the classifier with the best development score, of one seed or several, and its settings."""
+    records: dict[Path, _Record] = {}
+    for place in (folder, *sorted(folder.glob("seed-*"))):
+        path = place / IDIOMATICITY_RECORD
+        if path.is_file():
+            try:
+                records[place] = _Record.model_validate(read_json(path))
+            except ValidationError as error:
+                raise InputError(
+                    f"{path}: not the record of a finished training ({first_fault(error)}); train again"
+                ) from error
+    if not records:
+        raise usage_error(
+            f"idiomaticity classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a classifier "
+            "with turkic-idiom finetune idiomaticity"
+        )
+    best, record = max(records.items(), key=lambda item: item[1].development_f1)
+    if "context" in record.inputs or record.subtask != "A":
+        raise usage_error(
+            f"idiomaticity classifier {best}: it was trained on subtask B or with the sentences around; it must take a "
+            "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
+        )
+    return best, ClassifierSettings(gives_idiom="idiom" in record.inputs, max_length=record.max_length)
 
 
 def _check_distinct(tokens: Sequence[IdiomToken]) -> None:

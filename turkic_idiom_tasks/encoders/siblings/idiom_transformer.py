@@ -5,8 +5,6 @@ installed and the caller says ``trust_remote_code=True``. `checkpoints.load_chec
 alone.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,10 +17,10 @@ from tokenizers import AddedToken
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import ClassifierSettings
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
+    ClassifierSettings,
     IdiomTable,
     IdiomToken,
     read_table_file,

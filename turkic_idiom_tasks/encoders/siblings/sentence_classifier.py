@@ -1,7 +1,5 @@
 """Classifiers of sentences by idiomaticity, as `turkic-idiom finetune idiomaticity` saves them, and their decisions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

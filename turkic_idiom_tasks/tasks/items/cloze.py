@@ -11,8 +11,7 @@ import re
 
 from rapidfuzz.distance import Prefix
 
-from turkic_idiom_tasks.annotation.stems import normalise
-from turkic_idiom_tasks.annotation.suffixes import MORPHOLOGIES
+from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower

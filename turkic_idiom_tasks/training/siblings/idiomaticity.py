@@ -4,26 +4,21 @@ Trainer and optimiser are those of transformers. Each epoch ends with an evaluat
 stage, with sentences of the test idioms, and the test begin with the weights of the best epoch, by macro F1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
-from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, EvalPrediction, set_seed
+from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, EvalPrediction
 
-from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import IDIOMATICITY_RECORD
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
     SentenceClassifier,
     TextRow,
     encode_rows,
     predict_labels,
 )
-from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_json
 from turkic_idiom_tasks.io.reading import read_json
@@ -32,7 +27,7 @@ from turkic_idiom_tasks.results.record import installed_versions
 from turkic_idiom_tasks.training.cards import new_model, without_nan
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
 from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
-from turkic_idiom_tasks.training.trainer import KeepBest, Weights, set_weights, train_model
+from turkic_idiom_tasks.training.trainer import KeepBest, Weights, load_with_new_head, set_weights, train_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +51,9 @@ class Stage(NamedTuple):
     n_epochs: int  # epochs of this and the earlier stages
 
 
-def load_classifier(
-    name_or_path: str, *, seed: int, revision: str | None = None, trust_remote_code: bool = False
-) -> SentenceClassifier:
-    """Return a pretrained encoder with an untrained head for two labels, in float32."""
-    tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
-    # before loading, because the new head gets random weights
-    set_seed(seed)
-    model = load_pretrained(
-        AutoModelForSequenceClassification,
-        name_or_path,
-        revision=revision,
-        trust_remote_code=trust_remote_code,
-        num_labels=2,
-        ignore_mismatched_sizes=True,  # a head for other labels is replaced
-        dtype=torch.float32,
-    )
+def load_classifier(name_or_path: str, **options: Any) -> SentenceClassifier:
+    """Return a pretrained encoder with an untrained head for two labels; see `load_with_new_head` for the options."""
+    model, tokenizer = load_with_new_head(AutoModelForSequenceClassification, name_or_path, num_labels=2, **options)
     return SentenceClassifier(model, tokenizer, name_or_path)
 
 

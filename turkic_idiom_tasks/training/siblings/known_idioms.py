@@ -1,7 +1,5 @@
 """What idiom tokens are made of and learn from: the idioms of the training data with their forms, and sentences."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path

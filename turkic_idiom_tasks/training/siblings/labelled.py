@@ -10,8 +10,6 @@ few sentences of the test and development idioms, as in the paper (appendix B.1)
 all setups.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Sequence
@@ -72,14 +70,10 @@ def build_labelled(
 ) -> LabelledData:
     """Return the rows that a name stands for.
 
-    Args:
-        data: ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names),
-            ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset.
-        setup: one of `SETUPS`; a lexicon has ``zero-shot`` alone.
-        inputs: ``context`` adds the sentences before and after it, which AStitch alone has; ``idiom`` gives the idiom
-            as the second text.
-        subtask: ``A``, or ``B`` of AStitch.
-        languages: ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's languages.
+    Data is ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names), ``lexicon``
+    (the bundled one), a lexicon directory, or an opened dataset. A lexicon has the setup ``zero-shot`` alone. The input
+    ``context`` adds the sentences before and after, which AStitch alone has, as it has subtask B; ``idiom`` gives the
+    idiom as the second text. Languages are ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's.
     """
     problems = []
     chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}

@@ -4,8 +4,6 @@ As in AStitch, section 4.2, the masked-LM training changes all weights, not the 
 are those of transformers.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +14,7 @@ from transformers import AutoModelForMaskedLM, DataCollatorForLanguageModeling, 
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_pretrained
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.siblings.classifier_folders import best_classifier
-from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomToken
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomToken, best_classifier
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import IdiomTokenTransformer, add_idiom_tokens
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_sentence_classifier
 from turkic_idiom_tasks.errors import InputError, usage_error
