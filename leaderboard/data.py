@@ -19,7 +19,7 @@ from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.tasks.items.item_types import USAGE, Item
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, option_texts, shown_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +117,8 @@ def item_board_data(dataset: Dataset) -> BoardData:
                     language=items.language,
                     concepts=items.concepts,
                     texts={
-                        item.id: f"{item.text} ({item.idiom})" if task == USAGE else item.text for item in items.rows
+                        item.id: f"{item.text} ({item.idiom})" if task == USAGE else shown_text(item, task)
+                        for item in items.rows
                     },
                     answers={item.id: right_answer(item, task) for item in items.rows},
                     n_right={item.id: 1 for item in items.rows},
@@ -129,8 +130,8 @@ def item_board_data(dataset: Dataset) -> BoardData:
 
 
 def right_answer(item: Item, task: str) -> str:
-    """Return the right option of an item, or the idiom of an open cloze."""
-    return item.idiom if task == CLOZE_OPEN else option_texts(item)[item.gold]
+    """Return the right option of an item, or the idiom of an open task."""
+    return item.idiom if task in OPEN_TASKS else option_texts(item)[item.gold]
 
 
 def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:

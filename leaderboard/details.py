@@ -21,7 +21,7 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS, Item
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, option_texts
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL, option_texts
 
 Values = dict[str, Any]  # what a template shows, by name
 
@@ -65,6 +65,7 @@ _COLUMNS = {  # task -> name of a score -> its title
         "unreadable": "unreadable",
     },
     CLOZE_OPEN: {"exact": "exact form", "lemma": "lemma", "unreadable": "unreadable"},
+    RECALL: {"exact": "exact form", "lemma": "lemma", "unjudged": "not judged", "unreadable": "unreadable"},
 }
 
 
@@ -72,7 +73,7 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     """Return one task on the page of a submission: a row for each subset with all of its scores."""
     main, columns = {SPANS: "span F1", STS: "Spearman"}.get(task, "nDCG"), _COLUMNS.get(task, _RETRIEVAL_COLUMNS)
     if task in ITEM_TASKS:
-        main, columns = "accepted" if task == CLOZE_OPEN else "accuracy", _COLUMNS.get(task, _CHOICE_COLUMNS)
+        main, columns = "accepted" if task in OPEN_TASKS else "accuracy", _COLUMNS.get(task, _CHOICE_COLUMNS)
     rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):

@@ -41,7 +41,7 @@ from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
 
 CONCEPTS_FILE = "concepts.js"
 CHUNK = 8  # concepts of a file with texts
@@ -278,7 +278,7 @@ def check_rules(data: BoardData) -> dict[str, Any]:
             kind, head = "ranking", ["subset", "documents"]
         # The board of encoders knows no subsets of items: null stands for any
         of_file = {"task": task, "kind": kind, "head": head, "subsets": subsets or None}
-        files[name] = of_file | {"is_open": task == CLOZE_OPEN}
+        files[name] = of_file | {"is_open": task in OPEN_TASKS}
     return {
         "format": rules.FORMAT,
         "metadata_file": rules.METADATA_FILE,

@@ -20,7 +20,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, RECALL
 
 TASK_TITLES = {
     "T1": "Cross-lingual idiom retrieval",
@@ -34,6 +34,7 @@ TASK_TITLES = {
     "usage": "Figurative or literal use",
     "cloze": "Idiom for a blank",
     CLOZE_OPEN: "Idiom for a blank, without options",
+    RECALL: "Idiom for a meaning, without options",
 }
 TASK_LABELS = {task: task.capitalize() for task in TASK_TITLES} | {STS: "STS", CLOZE_OPEN: "Open cloze"}
 TASK_FORMS = {  # of the tasks of encoders and taggers

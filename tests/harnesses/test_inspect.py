@@ -13,7 +13,7 @@ from turkic_idiom_tasks.metrics.spans import word_scores
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
-from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
+from turkic_idiom_tasks.tasks.items.scoring import answers_digest, score_items, score_open
 
 pytest.importorskip("inspect_ai", reason="pip install 'turkic-idiom-tasks[inspect]'")
 from inspect_ai import eval as inspect_eval
@@ -52,7 +52,7 @@ def run(item_lexicon, tmp_path):
     return recorded
 
 
-@pytest.mark.parametrize("task", ["meaning", "equivalent", "usage", "cloze", "cloze_open", "spans"])
+@pytest.mark.parametrize("task", ["meaning", "equivalent", "usage", "cloze", "cloze_open", "recall", "spans"])
 def test_every_task_runs_with_a_local_transformer(task, item_lexicon, tmp_path, untrained_gpt):  # noqa: F811
     path = str(untrained_gpt)
     model = get_model("hf/local", memoize=False, model_path=path, tokenizer_path=path, device="cpu")
@@ -143,10 +143,24 @@ def test_the_open_cloze_accepts_what_the_scorer_accepts(run, dataset):
         script[open_prompt(item, "native")] = texts[-1]
     _, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
     read = [[item.idiom, item.idiom, "kitap okumak", None][number % 4] for number, item in enumerate(items)]
-    expected = score_open_cloze(items, read, dataset.lexicon)
+    expected = score_open(items, read, dataset.lexicon)
     assert expected["accepted"] == pytest.approx(sum(number % 4 < 2 for number in range(len(items))) / len(items))
     assert scores["accuracy"] == pytest.approx(expected["accepted"], abs=1e-12)
     assert scores["unreadable"] == pytest.approx(expected["unreadable"], abs=1e-12)
+
+
+def test_recall_counts_accepted_and_unjudged_answers_and_names_the_answers_file(run, dataset):
+    items = build_items(dataset, "meaning", "tr")
+    script = {}
+    for number, item in enumerate(items):
+        script[open_prompt(item)] = [item.idiom, f"Idiom: {item.idiom}.", "kitap okumak", ""][number % 4]
+    log, scores = run(inspect_tasks.recall, script.__getitem__, language="tr")
+    shares = [sum(number % 4 == turn for number in range(len(items))) / len(items) for turn in range(4)]
+    assert scores["accuracy"] == pytest.approx(shares[0] + shares[1])
+    assert (scores["unjudged"], scores["unreadable"]) == pytest.approx((shares[2], shares[3]))
+    assert log.eval.metadata["judged_answers"] == answers_digest()
+    _, of_cloze = run(inspect_tasks.cloze_open, lambda question: "göz", language="tr")
+    assert "unjudged" not in of_cloze
 
 
 def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset):
@@ -325,7 +339,7 @@ def test_the_answers_of_another_scorer_do_not_count(changed, dataset):
     assert found.answers == expected.answers == (0,) * len(expected.answers)
 
 
-@pytest.mark.parametrize("task", [inspect_tasks.spans, inspect_tasks.cloze_open])
+@pytest.mark.parametrize("task", [inspect_tasks.spans, inspect_tasks.cloze_open, inspect_tasks.recall])
 def test_the_logs_of_texts_are_read_with_the_scorers_of_their_tasks(run, dataset, tmp_path, task):
     log, _ = run(task, lambda question: "göz", language="tr")
     write_eval_log(log, str(tmp_path / "log.eval"))

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
+from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, letters, open_prompt, prompt
 
 
@@ -169,3 +171,17 @@ def test_prompts_differ_and_unknown_ones_are_an_error():
     assert "A. figuratively\nB. literally\n" in prompt(an_item("usage"), "en1")
     with pytest.raises(ValueError, match="unknown prompt 'en4'; known: en1, en2, en3, native"):
         prompt(an_item(), "en4")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_idiom_of_recall_is_read_with_or_without_its_label_and_beside_the_question(variant):
+    item = build_items(open_dataset(), "meaning", "tr")[0]
+    question = open_prompt(item, variant)
+    answers = ["küplere binmek", "Deyim: küplere binmek", "**Idiom:** küplere binmek.", "The idiom is: küplere binmek"]
+    for answer in answers:
+        assert read_open(answer, item.text) == "küplere binmek"
+        assert read_open(f"{answer}\n\n{question} göz yummak", item.text) == "küplere binmek"
+    meaning = question.splitlines()[1]
+    assert read_open(f"{meaning}\nküplere binmek", item.text) == "küplere binmek"
+    assert read_open(f"{question}\nküplere binmek", item.text) == "küplere binmek"
+    assert read_open(answers[1], item.text, strict=True) is None

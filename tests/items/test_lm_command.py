@@ -65,10 +65,13 @@ def test_requests_and_tokens_counted_by_hand():
     # A. kızmak B. sevinmek C. küsmek D. bakmak (8) Answer: (1)
     item = an_item("meaning")
     assert len(prompt(item).split()) == 14 + 3 + 8 + 1
-    (cost,) = costs("meaning_tr", [item, item], count=lambda text: len(text.split()))
+    cost, open_cost = costs("meaning_tr", [item, item], count=lambda text: len(text.split()))
     # four options: 4 * (26 + 2 for the answer), for each of two items
     assert cost == Cost("meaning_tr", 2, 8, 2 * 4 * 28, 2, 2 * 26)
-    (with_examples,) = costs("meaning_tr", [item, item], shots=3, count=lambda text: len(text.split()))
+    # Name the Turkish idiom that has this meaning. Answer with the idiom only, in its citation form. (8 + 9)
+    # Meaning: kızmak (2) Answer: (1)
+    assert open_cost == Cost("recall_tr", 2, 0, 0, 2, 2 * 20)
+    with_examples, _ = costs("meaning_tr", [item, item], shots=3, count=lambda text: len(text.split()))
     assert (with_examples.choice_tokens, with_examples.written_tokens) == (2 * 4 * (4 * 26 + 2), 2 * 4 * 26)
 
 

@@ -14,7 +14,7 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_items, lm_eval_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.items import KINDS, build_items
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, prompt
 from turkic_idiom_tasks.tasks.items.scoring import score_items
 
@@ -40,18 +40,21 @@ def test_every_name_of_the_documentation_is_known(manager):
         assert pairs <= tasks
         for kind in ("meaning", "equivalent", "usage", "cloze", "lm"):
             assert {f"turkic_idiom_{kind}{ending}", f"turkic_idiom_{kind}{ending}_prompts"} <= groups
-    assert {f"turkic_idiom_cloze_open_{code}" for code in codes} <= tasks
+    for kind in ("cloze_open", "recall"):
+        assert {f"turkic_idiom_{kind}_{code}" for code in codes} <= tasks
+        assert {f"turkic_idiom_{kind}", f"turkic_idiom_{kind}_prompts"} <= groups
     everything = manager.task_index["turkic_idiom_lm"].cfg["task"]
-    assert everything == [f"turkic_idiom_{kind}" for kind in ("meaning", "equivalent", "usage", "cloze", "cloze_open")]
+    assert everything == [f"turkic_idiom_{kind}" for kind in (*KINDS, "cloze_open", "recall")]
 
 
 def test_a_model_that_is_always_right(manager):
     tasks = ["turkic_idiom_usage", "turkic_idiom_usage_tk_gen", "turkic_idiom_meaning_gag",
-             "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag"]  # fmt: skip
+             "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag"]  # fmt: skip
     results = evaluate(gold, tasks, manager)
     for name, row in results["results"].items():
-        filters = ("strict", "flexible") if name.endswith("_gen") or "open" in name else ("none",)
-        first, *more = ("exact_match", "accepted") if "open" in name else ("acc", "acc_corrected")
+        is_open = "open" in name or "recall" in name
+        filters = ("strict", "flexible") if name.endswith("_gen") or is_open else ("none",)
+        first, *more = ("exact_match", "accepted") if is_open else ("acc", "acc_corrected")
         assert [row[f"{first},{reading}"] for reading in filters] == [1] * len(filters)
         assert [row[f"{metric},{filters[-1]}"] for metric in more] == [1] * len(more), name
         if name != "turkic_idiom_usage":  # a group
@@ -67,7 +70,9 @@ def test_a_task_has_at_most_five_lines_and_a_name_of_its_own(manager, caplog):
     everything = [*manager.match_tasks(["turkic_idiom_*"])]
     leaves = [name for name in everything if name in manager.all_subtasks and "explain" not in name]
     assert len(leaves) > 60
-    some = [name for name in leaves if name.endswith(("_tr", "_tr_uz", "_tr_gen", "_open_az", "_span_az_xml"))]
+    some = [
+        name for name in leaves if name.endswith(("_tr", "_tr_uz", "_tr_gen", "_open_az", "_recall_az", "_span_az_xml"))
+    ]
     results = evaluate(lambda document: "A", some, manager, limit=4, bootstrap_iters=1)
     metrics = set()
     for name, row in results["results"].items():
@@ -82,7 +87,8 @@ def test_a_task_has_at_most_five_lines_and_a_name_of_its_own(manager, caplog):
         for sample in results["samples"][name]:  # a number for each answer, for loggers and viewers
             assert {type(json.loads(json.dumps(sample[metric]))) for metric in sample["metrics"]} <= {float, type(None)}
     assert metrics == {
-        "acc", "acc_corrected", "near_share", "pair_acc", "unreadable", "exact_match", "accepted", "f1", "token_f1"
+        "acc", "acc_corrected", "near_share", "pair_acc", "unreadable", "exact_match", "accepted", "unjudged", "f1",
+        "token_f1",
     }  # fmt: skip
     assert "--metadata" not in caplog.text
 

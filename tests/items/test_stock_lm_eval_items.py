@@ -18,12 +18,13 @@ from turkic_idiom_tasks.results.lm_eval_files import read_samples
 from turkic_idiom_tasks.tasks.items.cloze import surface_form
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
+from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
 LIMIT = 40
 
 
 def questions_of(*sets):
-    """Question -> item and right answer of the first items of some sets; `cloze` is asked openly too."""
+    """Question -> item and right answer of the first items of some sets; `cloze` and `meaning` are asked openly too."""
     dataset = open_dataset()
     questions = {}
     for kind, *languages in sets:
@@ -32,6 +33,8 @@ def questions_of(*sets):
             if kind == "cloze":
                 entry = dataset.lexicon.of(item.language)[item.concept]
                 questions[open_prompt(item)] = (item, surface_form(entry, item.language))
+            elif kind == "meaning":
+                questions[open_prompt(item)] = (item, item.idiom)
     return questions
 
 
@@ -56,6 +59,7 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
             "--model_args", f"model=any,base_url={url}/chat/completions,max_retries=5", "--limit", LIMIT,
             "--tasks", "turkic_idiom_usage_gen", "turkic_idiom_meaning_tr_gen", "turkic_idiom_meaning_gag_gen",
             "turkic_idiom_equivalent_tr_gag_gen", "turkic_idiom_cloze_tr_gen", "turkic_idiom_cloze_open_tr",
+            "turkic_idiom_recall_tr",
             "--output_path", tmp_path / "out",
             PYTHONPATH=few_tasks,
         )  # fmt: skip
@@ -74,6 +78,11 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
     assert usage["pair_acc,flexible"] == 1
     cloze = rows["turkic_idiom_cloze_open_tr"]
     assert [cloze[f"{name},flexible"] for name in ("exact_match", "accepted", "unreadable")] == [1, 1, 0]
+    recall = rows["turkic_idiom_recall_tr"]
+    scores = [recall[f"{name},flexible"] for name in ("exact_match", "accepted", "unjudged", "unreadable")]
+    assert scores == [1, 1, 0, 0]
+    metadata = result["configs"]["turkic_idiom_recall_tr"]["metadata"]
+    assert metadata["judged_answers"] == answers_digest()
     # the near trap wherever there is one
     asked = [item for item, _ in questions.values() if item.language == "gag"]
     n_near = sum("near" in [option.trap for option in item.options] for item in asked)
@@ -95,7 +104,7 @@ def test_chat_models_that_are_right_near_lucky_and_useless(command, tmp_path, fe
     assert result["groups"]["turkic_idiom_usage_gen"]["acc,flexible"] == pytest.approx(sum(accuracies) / 4)
     assert 0 < result["groups"]["turkic_idiom_usage_gen"]["acc_stderr,flexible"] < 0.1
     # every question was asked as a chat, those that met a failure once more
-    n_questions = 9 * LIMIT
+    n_questions = 10 * LIMIT
     assert len(oracle.requests) == n_questions + 3
     assert not oracle.failures
     for request in oracle.requests:
@@ -196,7 +205,7 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
     assert "--metadata" not in run.stderr
     _, samples = results_of(tmp_path / "out")
     kinds = {task.removeprefix("turkic_idiom_").split("_")[0] for task in samples}
-    assert kinds == {"meaning", "equivalent", "usage", "cloze", "span", "explain"}
+    assert kinds == {"meaning", "equivalent", "usage", "cloze", "recall", "span", "explain"}
     for rows in samples.values():
         for row in rows:
             asked = row["arguments"].get("gen_args_0", {}).get("arg_1")
@@ -205,5 +214,5 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
     report = command("turkic-idiom", "lm", "report", tmp_path / "out", data=item_lexicon)
     assert report.returncode == 0, report.stderr
     assert {line.split()[0] for line in report.stdout.splitlines() if line[:1].isalpha()} >= {
-        "meaning", "equivalent", "usage", "cloze", "cloze_open", "spans"
+        "meaning", "equivalent", "usage", "cloze", "cloze_open", "recall", "spans"
     }  # fmt: skip

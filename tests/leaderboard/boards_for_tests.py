@@ -16,6 +16,7 @@ from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 POOL = 200
@@ -182,6 +183,6 @@ def answers_of(data, choose, tasks=ITEM_TASKS):
     for task in tasks:
         for subset in item_subsets(data, task):
             items = find_items(data, task, subset)
-            chosen = tuple(choose(item, task == "cloze_open") for item in items.rows)
+            chosen = tuple(choose(item, task in OPEN_TASKS) for item in items.rows)
             predictions[task, subset] = ItemAnswers(items, chosen, "en1", "generation")
     return predictions

@@ -16,8 +16,9 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
-from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open_cloze
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open
 
 
 @pytest.fixture(scope="module")
@@ -61,15 +62,15 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
     assert list(scores) == list(predictions)  # in the usual order
     for (task, subset), value in predictions.items():
         score = scores[task, subset]
-        if task == "cloze_open":
-            expected = score_open_cloze(value.items.rows, value.answers, data.lexicon)
+        if task in OPEN_TASKS:
+            expected = score_open(value.items.rows, value.answers, data.lexicon)
         else:
             expected = score_items(value.items.rows, value.answers)
         for name, figure in expected.items():
             assert score.scores[name] == figure or (math.isnan(score.scores[name]) and math.isnan(figure))
-        main = "accepted" if task == "cloze_open" else "accuracy"
+        main = "accepted" if task in OPEN_TASKS else "accuracy"
         assert score.sums[:, 0].sum() / len(score.sums) == pytest.approx(expected[main], abs=1e-12)
-        assert score.floor == {"usage": 0.5, "cloze_open": 0.0}.get(task, 0.25)
+        assert score.floor == {"usage": 0.5, "cloze_open": 0.0, "recall": 0.0}.get(task, 0.25)
 
 
 def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
@@ -135,18 +136,18 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     submissions = [scored(make_submission(place, metadata(name), content), data) for name, content in contents.items()]
     board = make_board(submissions, item_board_data(data))
     names = {name: submission.metadata.name for name, submission in board.by_id.items()}
-    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks four kinds
+    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks five tasks
     standings = {names[key]: standing for key, standing in board.overall.items()}
     assert standings["org/gold"].score == pytest.approx(1.0)
     # all wrong: (0 - chance) / (1 - chance) is -1/3 with four options, -1 with two, 0 without
-    assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 0) / 5)
+    assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 0 + 0) / 6)
     assert [standing.rank for standing in standings.values()] == [1, 2]
     profiles = {profile["submission"].metadata.name: profile for profile in trap_profiles(board)}
     assert profiles["org/gold"]["n_wrong"] == 0
     assert math.isnan(profiles["org/gold"]["shares"]["near"])
     assert profiles["org/gold"]["unreadable"] == 0
     of_near = profiles["org/near"]
-    n_open = sum(len(find_items(data, "cloze_open", subset).rows) for subset in item_subsets(data, "cloze_open"))
+    n_open = sum(score.n for task in OPEN_TASKS for score in of_near["submission"].of_task(task))
     n_all = sum(score.n for score in of_near["submission"].subsets)
     n_usage = sum(score.n for score in of_near["submission"].of_task("usage"))
     assert of_near["n_wrong"] == n_all - n_open - n_usage  # usage has no typed traps
@@ -158,6 +159,8 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert (missed["meaning"]["n_missed"], missed["meaning"]["n_models"]) == (2, 3)
     assert (missed["usage"]["n_missed"], missed["usage"]["n_models"]) == (1, 2)
     assert missed["cloze_open"]["chosen"] == ""  # nothing that could be read
+    entry = data.lexicon.of(missed["recall"]["language"])[missed["recall"]["concept"]]
+    assert (missed["recall"]["text"], missed["recall"]["right"]) == (entry.meaning, entry.idiom)
 
 
 def test_the_site_has_a_page_of_language_models_only_with_such_submissions(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
 
 TYPES = (None, "near", "lexical", "random")  # of the options of each item; the first is right
 
@@ -60,7 +60,7 @@ def test_a_pair_counts_only_if_both_answers_are_right():
 
 
 def test_open_cloze():
-    result = cloze_scores(
+    result = open_scores(
         [True, False, False, False],
         [True, True, True, False],
         [True, True, False, False],

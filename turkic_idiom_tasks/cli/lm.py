@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _DETAILS = {  # task -> further scores, each in a row of its own below the main score
     "usage": {"pair_accuracy": "both of a pair", "recall_figurative": "figurative", "recall_literal": "literal"},
     "cloze_open": {"exact": "the very form", "lemma": "the same stems"},
+    "recall": {"exact": "idiom or variant", "lemma": "the same stems", "unjudged": "not judged"},
     "spans": {"span_f1_strict": "strict IOB2", "token_f1": "words", "sequence_accuracy": "whole sentences"},
 }
 WIDE = 96  # columns that the table of all baselines needs
@@ -143,7 +144,7 @@ def report(
 
     A row for each kind and language or direction: number of items, score of guessing, score with its 95% interval
     (clustered by concept), score corrected for chance, and of the errors the shares of near, lexical and random
-    traps. The score is accuracy; of the open cloze the share of accepted answers, of spans span F1.
+    traps. The score is accuracy; of open tasks the share of accepted answers, of spans span F1.
     """
     from turkic_idiom_tasks.cli.output import interval_text, new_table
     from turkic_idiom_tasks.dataset import open_dataset
@@ -151,6 +152,8 @@ def report(
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
     from turkic_idiom_tasks.results.scored import score_subset
+    from turkic_idiom_tasks.tasks.items.prompts import RECALL
+    from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
     runs: dict[tuple[str, ...], dict[str, list[ScoredSubset]]] = {}  # model, examples, prompt, method -> task -> sets
     for found in find_predictions(logs, open_dataset(data), is_partial=True):
@@ -174,6 +177,10 @@ def report(
         console.print(table)
         console.print()
     console.print("corr.: corrected for chance; near, lexical, random: parts of the errors; unr.: could not be read")
+    if any(RECALL in run for run in runs.values()):
+        console.print(
+            f"recall: by the judged answers {answers_digest()}; an answer that nobody has judged may be right"
+        )
 
 
 def _report_cells(sets: Sequence[ScoredSubset], resampled: Resampled) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 from rich.console import Console
@@ -34,7 +35,7 @@ def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
 
 def _print_items(submission: ScoredSubmission, board: Board, console: Console) -> None:
     """Print the scores of answers to items: a row for each kind, with the mean over its languages or directions."""
-    table = new_table("Items", ["Score", "uncorrected", "unreadable", "sets", "n"], min_width=5)
+    table = new_table("Items", ["Score", "uncorrected", "unreadable", "unjudged", "sets", "n"], min_width=5)
     for standing in board.overall.values():
         table.add_row("All", _shown(standing.score, standing.interval, " "))
     for task in board.data.tasks:
@@ -43,12 +44,15 @@ def _print_items(submission: ScoredSubmission, board: Board, console: Console) -
             continue
         standing_of_task = board.by_task[task].get(submission.id)
         n_items = sum(score.n for score in scores)
-        n_unreadable = sum(score.scores["unreadable"] * score.n for score in scores)
+        shares = []
+        for name in ("unreadable", "unjudged"):
+            n_such = sum(score.scores.get(name, math.nan) * score.n for score in scores)
+            shares.append("" if math.isnan(n_such) else _plain(n_such / n_items))
         table.add_row(
             TASK_LABELS[task],
             "-" if standing_of_task is None else _shown(standing_of_task.score, standing_of_task.interval, " "),
             _plain(sum(score.main for score in scores) / len(scores)),
-            _plain(n_unreadable / n_items),
+            *shares,
             f"{len(scores)} of {len(board.data.of_task(task))}",
             str(n_items),
         )

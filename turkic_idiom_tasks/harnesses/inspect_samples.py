@@ -16,7 +16,7 @@ from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, Option
 from turkic_idiom_tasks.tasks.items.items import available, items_of_set
-from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, open_prompt, prompt
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, VARIANTS, open_prompt, prompt
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
 
 # Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either. 0 is
@@ -26,21 +26,19 @@ TEMPERATURE = 0.01
 
 def item_samples(
     dataset: Dataset,
-    kind: str,
+    task: str,
     *,
     language: str = "",
     target: str = "",
     variant: str,
     few_shot: int = 0,
-    is_open: bool = False,
 ) -> list[Sample]:
-    """Return the test items of a kind as samples, the first items of all sets before the second ones.
+    """Return the test items of a kind or an open task as samples, the first items of all sets before the second ones.
 
-    An empty language stands for all. Before each question `few_shot` training items are asked and answered. With
-    `is_open` the answer is a text without options, which only cloze has.
+    An empty language stands for all. Before each question `few_shot` training items are asked and answered.
     """
     _check_options(variant, VARIANTS, few_shot)
-    ask = open_prompt if is_open else prompt
+    kind, ask = OPEN_TASKS.get(task, task), open_prompt if task in OPEN_TASKS else prompt
     of_kind = [item_set for item_set in available(dataset) if item_set.kind == kind]
     sets = []
     for item_set in of_kind:
@@ -53,7 +51,7 @@ def item_samples(
     for item_set in sets:
         # Training items take long to make, so they are made only if examples are wanted
         examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
-        answered = [(ask(example, variant), _answer(example, is_open=is_open)) for example in examples]
+        answered = [(ask(example, variant), _answer(example, task)) for example in examples]
         turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
@@ -61,8 +59,8 @@ def item_samples(
             sample = Sample(
                 id=item.id,
                 input=[*turns, ChatMessageUser(content=ask(item, variant))],
-                target=_answer(item, is_open=is_open),
-                choices=None if is_open else [option.text for option in item.options],
+                target=_answer(item, task),
+                choices=None if task in OPEN_TASKS else [option.text for option in item.options],
                 metadata=about,
             )
             column.append(sample)
@@ -136,8 +134,10 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
     )
 
 
-def _answer(item: Item, *, is_open: bool) -> str:
-    return item.options[item.gold].text if is_open else LETTERS[item.gold]
+def _answer(item: Item, task: str) -> str:
+    if task in OPEN_TASKS:
+        return item.options[item.gold].text if task == CLOZE_OPEN else item.idiom
+    return LETTERS[item.gold]
 
 
 def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:

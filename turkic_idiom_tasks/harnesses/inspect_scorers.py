@@ -29,17 +29,18 @@ from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
 from turkic_idiom_tasks.metrics.spans import span_f1_sums
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
-from turkic_idiom_tasks.tasks.items.scoring import judge_open_cloze
+from turkic_idiom_tasks.tasks.items.scoring import judge_open
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 
 UNREADABLE = "invalid_response_format"  # Inspect's word for an answer that could not be read
+UNJUDGED = "unjudged"  # a free answer that nobody has judged
 
 
 @metric(name="idiom_scores", scores="unreduced")
-def idiom_scores(main: str = "accuracy") -> Metric:
+def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
     """Compute the score `main`, its standard error clustered by concept, and the share of unreadable answers.
 
-    The score is accuracy, or for sentences the F1 of their spans.
+    The score is accuracy, or for sentences the F1 of their spans. `recall` also has the share of unjudged answers.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -53,12 +54,13 @@ def idiom_scores(main: str = "accuracy") -> Metric:
             concepts = [(score.sample_metadata or {})["concept"] for score in group]
             strata[name] = Stratum(concepts, np.array([_sums(score) for score in group]))
         by_set = {name: float(stratum.sums[:, 0].sum() / stratum.sums[:, 1].sum()) for name, stratum in strata.items()}
-        unreadable = [np.mean([score.score.reason == UNREADABLE for score in group]) for group in groups.values()]
         values = {
             main: float(np.mean(list(by_set.values()))),
             "stderr": standard_error(list(strata.values())),
-            "unreadable": float(np.mean(unreadable)),
         }
+        for share, reason in {"unreadable": UNREADABLE, **({"unjudged": UNJUDGED} if has_unjudged else {})}.items():
+            of_sets = [np.mean([score.score.reason == reason for score in group]) for group in groups.values()]
+            values[share] = float(np.mean(of_sets))
         return values | ({f"{main}_{name}": score for name, score in by_set.items()} if len(by_set) > 1 else {})
 
     return compute
@@ -84,7 +86,7 @@ def idiom_choice() -> Scorer:
         return _score(
             is_right=position == item.gold,
             answer=None if position is None else LETTERS[position],
-            is_readable=position is not None,
+            reason=UNREADABLE if position is None else None,
             explanation=None if trap is None else f"a trap: {trap}",
         )
 
@@ -94,12 +96,22 @@ def idiom_choice() -> Scorer:
 @scorer(metrics=[idiom_scores()])
 def idiom_cloze(data: str = "") -> Scorer:
     """Return a scorer that looks in a free answer for an idiom that the lexicon of the task's data accepts."""
+    return _open_scorer(data)
 
+
+@scorer(metrics=[idiom_scores(has_unjudged=True)])
+def idiom_recall(data: str = "") -> Scorer:
+    """Return a scorer that compares a free answer with the idiom of a meaning, and with answers that were judged."""
+    return _open_scorer(data)
+
+
+def _open_scorer(data: str) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)
         answer = read_open(state.output.completion, item.text)
-        (judgement,) = judge_open_cloze([item], [answer], current_dataset(data).lexicon)
-        return _score(is_right=judgement.is_accepted, answer=answer, is_readable=answer is not None)
+        (judgement,) = judge_open([item], [answer], current_dataset(data).lexicon)
+        reason = UNREADABLE if answer is None else UNJUDGED if judgement.is_unjudged else None
+        return _score(is_right=judgement.is_accepted, answer=answer, reason=reason)
 
     return score
 
@@ -113,15 +125,12 @@ def idiom_spans() -> Scorer:
         language = LANGUAGES[sentence.language]
         answer = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
         is_right = answer.tags == sentence.tags
-        return _score(is_right=is_right, answer=" ".join(answer.tags), is_readable=not answer.format_error)
+        reason = UNREADABLE if answer.format_error else None
+        return _score(is_right=is_right, answer=" ".join(answer.tags), reason=reason)
 
     return score
 
 
-def _score(*, is_right: bool, answer: str | None, is_readable: bool, explanation: str | None = None) -> Score:
-    return Score(
-        value=CORRECT if is_right else INCORRECT,
-        answer=answer,
-        reason=None if is_readable else UNREADABLE,
-        explanation=explanation,
-    )
+def _score(*, is_right: bool, answer: str | None, reason: str | None, explanation: str | None = None) -> Score:
+    value = CORRECT if is_right else INCORRECT
+    return Score(value=value, answer=answer, reason=reason, explanation=explanation)

@@ -16,9 +16,11 @@ from inspect_ai.solver import generate
 
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE, item_samples, span_samples
-from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_spans
+from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_recall, idiom_spans
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, USAGE
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, RECALL
+from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 from turkic_idiom_tasks.version import __version__
 
 DEFAULT_PROMPT = "en1"
@@ -58,7 +60,13 @@ def cloze(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_
 @task
 def cloze_open(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
     """Ask for an idiom that fills the blank in a sentence; see `meaning`."""
-    return _task(CLOZE, data, prompt, few_shot, language=language, is_open=True)
+    return _task(CLOZE_OPEN, data, prompt, few_shot, language=language)
+
+
+@task
+def recall(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
+    """Ask for the idiom that has a meaning; see `meaning`."""
+    return _task(RECALL, data, prompt, few_shot, language=language)
 
 
 @task
@@ -67,13 +75,14 @@ def spans(language: str = "", prompt: str = "json", data: str = "", few_shot: in
     return _task("", data, prompt, few_shot, language=language)
 
 
-def _task(kind: str, data: str, prompt: str, few_shot: int, *, is_open: bool = False, **languages: Any) -> Task:
-    """Return the task of a kind of items, or without a kind that of the spans."""
+def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) -> Task:
+    """Return the task of a kind of items or an open one, or without a name that of the spans."""
     show_input_errors_as_one_line()
     dataset = current_dataset(data)
-    if kind:
-        samples = item_samples(dataset, kind, variant=prompt, few_shot=few_shot, is_open=is_open, **languages)
-        scorer = idiom_cloze(data) if is_open else idiom_choice()
+    if name:
+        samples = item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
+        open_scorers = {CLOZE_OPEN: idiom_cloze, RECALL: idiom_recall}
+        scorer = open_scorers[name](data) if name in open_scorers else idiom_choice()
     else:
         samples = span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_spans()
@@ -88,5 +97,6 @@ def _task(kind: str, data: str, prompt: str, few_shot: int, *, is_open: bool = F
             "prompt": prompt,
             "few_shot": few_shot,
             "turkic_idiom_tasks": __version__,
-        },
+        }
+        | ({"judged_answers": answers_digest()} if name == RECALL else {}),
     )

@@ -1,7 +1,7 @@
 """What the task files in ``lm_eval_tasks/items/`` name: documents, reading of answers, and scores.
 
-A document is one item under one prompt. The answer is the position of the chosen option, the words of the open cloze,
-or None if the response could not be read.
+A document is one item under one prompt. The answer is the position of the chosen option, the words of an open
+task, or None if the response could not be read.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.cloze import surface_form
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, NEAR, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE, Item
 from turkic_idiom_tasks.tasks.items.items import build_items
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
-from turkic_idiom_tasks.tasks.items.scoring import judge_open_cloze
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL
+from turkic_idiom_tasks.tasks.items.scoring import judge_open
 
 ALL_PROMPTS = "all"
 
@@ -112,19 +112,21 @@ def load(
 
 def items_of(dataset: Dataset, kind: str, language: str, target: str = "", *, split: str = TEST) -> tuple[Item, ...]:
     """Return the items that a task asks."""
-    return build_items(dataset, CLOZE if kind == CLOZE_OPEN else kind, language, target or None, split=split)
+    return build_items(dataset, OPEN_TASKS.get(kind, kind), language, target or None, split=split)
 
 
 def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[str, Any]:
-    if kind == CLOZE_OPEN:
+    answer = item.idiom
+    if kind in OPEN_TASKS:
         query = prompts.open_prompt(item, variant)
-        answer = surface_form(dataset.lexicon.of(item.language)[item.concept], item.language)
+        if kind == CLOZE_OPEN:
+            answer = surface_form(dataset.lexicon.of(item.language)[item.concept], item.language)
     else:
         query = prompts.prompt(item, variant)
         answer = prompts.letters(item)[item.gold]
     return {
         "id": item.id,
-        "kind": kind,  # of the task: `cloze_open` is apart from `cloze`
+        "kind": kind,  # of the task: an open task is apart from the kind of its items
         "concept": item.concept,  # unit of the resampling for the interval
         "lang": item.language,
         "target_lang": item.target,
@@ -142,7 +144,7 @@ def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[
 
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:
-    if document["kind"] == CLOZE_OPEN:
+    if document["kind"] in OPEN_TASKS:
         answer: object = read_open(response, document["text"], strict=strict)
     else:
         answer = read_letter(response, len(document["letters"]), strict=strict)
@@ -164,17 +166,19 @@ def process_results(document: Document, results: Sequence[str]) -> dict[str, Par
 def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | None]:
     add = partial(bridge.part, document["concept"])
     unreadable = add(answer is None)
-    if document["kind"] == CLOZE_OPEN:
+    if document["kind"] in OPEN_TASKS:
         dataset = current_dataset()
-        items = find_items(dataset, CLOZE_OPEN, document["lang"])
+        items = find_items(dataset, document["kind"], document["lang"])
         assert items is not None
         item = items.rows[items.row[document["id"]]]
-        (judgement,) = judge_open_cloze([item], [None if answer is None else str(answer)], dataset.lexicon)
-        return {
+        (judgement,) = judge_open([item], [None if answer is None else str(answer)], dataset.lexicon)
+        of_open: dict[str, Part | None] = {
             "exact_match": add(judgement.is_exact),
             "accepted": add(judgement.is_accepted),
-            "unreadable": unreadable,
         }
+        if document["kind"] == RECALL:
+            of_open["unjudged"] = add(judgement.is_unjudged)
+        return of_open | {"unreadable": unreadable}
     is_right = answer == document["gold"]
     chance = 1 / len(document["options"])
     metrics: dict[str, Part | None] = {

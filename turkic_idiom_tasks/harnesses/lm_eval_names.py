@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, USAGE
+from turkic_idiom_tasks.tasks.items.item_types import USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
 
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
@@ -15,7 +15,7 @@ _NO_USAGE = (USAGE, "gag")  # the lexicon has no literal sentences in Gagauz
 def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return the name of every task -> its kind and the codes of its languages, in the order of groups.
 
-    The kind is that of its items or `CLOZE_OPEN`; the languages are those of `ItemSet.languages`. Names are such as
+    The kind is that of its items or an open task; the languages are those of `ItemSet.languages`. Names are such as
     ``turkic_idiom_meaning_tr`` and ``turkic_idiom_equivalent_tr_uz_gen``.
     """
     tasks = {}
@@ -23,8 +23,8 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
         if (item_set.kind, item_set.language) == _NO_USAGE:
             continue
         endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
-        if item_set.kind == CLOZE:
-            endings.append((CLOZE_OPEN, ""))  # always written, so its name needs no ending
+        # Always written, so the name needs no ending
+        endings += [(task, "") for task, kind in OPEN_TASKS.items() if kind == item_set.kind]
         for kind, ending in endings:
             tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
     return tasks
@@ -39,6 +39,6 @@ def groups() -> dict[str, list[str]]:
         members.setdefault(group + PROMPTS, []).append(name)
     for generative in ("", GENERATIVE):
         for prompts in ("", PROMPTS):
-            kinds = [f"{PREFIX}{kind}{generative}{prompts}" for kind in KINDS]
-            members[f"{ALL}{generative}{prompts}"] = [*kinds, f"{PREFIX}{CLOZE_OPEN}{prompts}"]
+            kinds = [*(f"{kind}{generative}" for kind in KINDS), *OPEN_TASKS]
+            members[f"{ALL}{generative}{prompts}"] = [f"{PREFIX}{kind}{prompts}" for kind in kinds]
     return members

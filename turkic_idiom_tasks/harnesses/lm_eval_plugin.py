@@ -96,6 +96,10 @@ def add_provenance(module: ModuleType) -> None:
             else:
                 continue
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
+            if metadata.get("kind") == "recall":
+                from turkic_idiom_tasks.tasks.items.scoring import answers_digest  # late: loads the annotator
+
+                provenance["judged_answers"] = answers_digest()
             config["metadata"] = {**metadata, **provenance}
         return results or None
 

@@ -13,21 +13,23 @@ from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.tasks.items.item_types import KINDS, USAGE
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL
 
 FOLDER = TASK_FOLDER / "items"
 VERSION = "2.0"  # raised when the same answers get other scores, or scores of other names
 
-_SCORES = dict.fromkeys(KINDS, "_choice_scores") | {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores"}  # files
+_SCORES = dict.fromkeys(KINDS, "_choice_scores")  # files
+_SCORES |= {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores", RECALL: "_recall_scores"}
 _MEANS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ("acc", "acc_corrected"))
 _MEANS |= {USAGE: ("acc", "acc_corrected", "pair_acc"), CLOZE_OPEN: ("exact_match", "accepted")}
+_MEANS[RECALL] = (*_MEANS[CLOZE_OPEN], "unjudged")
 
 
 def files() -> dict[str, str]:
     """Return the name of every file of the tasks on items, and its text."""
     texts = {}
     for name, (kind, languages) in tasks().items():
-        way = "_generation" if name.endswith(GENERATIVE) or kind == CLOZE_OPEN else "_loglikelihood"
+        way = "_generation" if name.endswith(GENERATIVE) or kind in OPEN_TASKS else "_loglikelihood"
         keys = zip(("language", "target"), languages, strict=False)
         arguments = "".join(f", {key}: {code}" for key, code in keys)
         texts[f"{name}.yaml"] = (

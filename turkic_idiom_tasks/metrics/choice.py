@@ -1,4 +1,4 @@
-"""Scores of answers to questions with options, and of words filled into a blank.
+"""Scores of answers to questions with options, and of free answers.
 
 Accuracy counts an answer that could not be read as wrong. It is chance-corrected as (accuracy - chance) / (1 - chance),
 0 for guessing and 1 for no error, where chance is the mean of 1 / number of options. Intervals are Wilson's,
@@ -86,19 +86,20 @@ def pair_scores(
     }
 
 
-def cloze_scores(
+def open_scores(
     exact: Sequence[bool],
     accepted: Sequence[bool],
     lemma: Sequence[bool],
     *,
     unreadable: Sequence[bool],
     concepts: Sequence[str],
+    unjudged: Sequence[bool] = (),
 ) -> dict[str, float]:
-    """Return name -> score of answers to an open cloze.
+    """Return name -> score of free answers.
 
-    The sequences say of each answer whether it is the form that was blanked out; whether it is the idiom, or one that
-    means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must count
-    as wrong in the others; and what is resampled.
+    The sequences say of each answer whether it is the very form that was asked for; whether it is the idiom, or one
+    that means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must
+    count as wrong in the others; what is resampled; and, where that is known, whether nobody has judged it.
     """
     interval = _interval(accepted, concepts)
     return {
@@ -108,7 +109,7 @@ def cloze_scores(
         "accepted_ci_low": interval.low,
         "accepted_ci_high": interval.high,
         "unreadable": _mean(unreadable),
-    }
+    } | ({"unjudged": _mean(unjudged)} if unjudged else {})
 
 
 def _interval(right: Sequence[bool], concepts: Sequence[str]) -> Interval:

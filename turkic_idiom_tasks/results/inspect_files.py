@@ -18,7 +18,7 @@ from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, 
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 from turkic_idiom_tasks.results.reader import read_answers
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 # Names that Inspect gives to logs in its two formats; a folder holds other JSON too, which need not be read for this.
 LOG = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.+_.+\.json")
 _PREFIX = "turkic_idiom_tasks/"  # of the names of our tasks
-_SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice") | {CLOZE_OPEN: "idiom_cloze", SPANS: "idiom_spans"}
+_SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice")
+_SCORERS |= {CLOZE_OPEN: "idiom_cloze", RECALL: "idiom_recall", SPANS: "idiom_spans"}
 
 
 def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> ModelPredictions | None:
@@ -111,7 +112,7 @@ def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[
         answer: str | int | None = score.answer
         if task == SPANS:
             sample_id, answer = rest, "".join(tag[0] for tag in (score.answer or "").split())
-        elif task != CLOZE_OPEN and score.answer is not None:
+        elif task not in OPEN_TASKS and score.answer is not None:
             # -1 is no option of an item, so a text that our scorer cannot have written is refused later.
             answer = LETTERS.find(score.answer) if len(score.answer) == 1 else -1
         answers.setdefault((task, subset), []).append((sample_id, (sample.metadata or {}).get("digest"), answer))

@@ -12,16 +12,16 @@ from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
+from turkic_idiom_tasks.tasks.items.item_types import Item
 from turkic_idiom_tasks.tasks.items.items import KINDS, build_items, item_sets
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
-from turkic_idiom_tasks.tasks.items.scoring import judge_open_cloze, score_items, score_open_cloze
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.scoring import judge_open, score_items, score_open
 
-ITEM_TASKS = (*KINDS, CLOZE_OPEN)
+ITEM_TASKS = (*KINDS, *OPEN_TASKS)
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")
 MAX_ANSWER = 200  # characters of an open answer that are kept; the longest idiom in its sentence has about 60
 
-Answer = int | str | None  # position of the chosen option, text in the open cloze, or not readable
+Answer = int | str | None  # position of the chosen option, text in an open task, or not readable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class TestItems:
     @property
     def chance(self) -> float:
         """Return the accuracy of guessing: the mean of 1 / number of options, 0 without options."""
-        if self.task == CLOZE_OPEN:
+        if self.task in OPEN_TASKS:
             return 0.0
         return sum(1 / len(item.options) for item in self.rows) / len(self.rows)
 
@@ -67,16 +67,16 @@ class ItemAnswers:
     method: str  # one of `METHODS`: whether the model wrote its answer, or the most likely option counts
 
     def are_right(self) -> list[bool]:
-        """Return for each answer whether it is right; in the open cloze, whether it is accepted."""
-        if self.items.task == CLOZE_OPEN:
-            judgements = judge_open_cloze(self.items.rows, self._texts(), self.items.lexicon)
+        """Return for each answer whether it is right; in an open task, whether it is accepted."""
+        if self.items.task in OPEN_TASKS:
+            judgements = judge_open(self.items.rows, self._texts(), self.items.lexicon)
             return [judgement.is_accepted for judgement in judgements]
         return [answer == item.gold for item, answer in zip(self.items.rows, self.answers, strict=True)]
 
     def scores(self) -> dict[str, float]:
         """Return name -> score, by the scorer of lm-eval and Inspect."""
-        if self.items.task == CLOZE_OPEN:
-            return score_open_cloze(self.items.rows, self._texts(), self.items.lexicon)
+        if self.items.task in OPEN_TASKS:
+            return score_open(self.items.rows, self._texts(), self.items.lexicon)
         return score_items(self.items.rows, [answer if isinstance(answer, int) else None for answer in self.answers])
 
     def _texts(self) -> list[str | None]:
@@ -88,7 +88,7 @@ def all_item_subsets() -> dict[str, tuple[str, ...]]:
     subsets: dict[str, tuple[str, ...]] = dict.fromkeys(ITEM_TASKS, ())
     for item_set in item_sets():
         subsets[item_set.kind] += ("-".join(item_set.languages),)
-    return subsets | {CLOZE_OPEN: subsets[CLOZE]}
+    return subsets | {task: subsets[kind] for task, kind in OPEN_TASKS.items()}
 
 
 def item_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
         lexicon = dataset.lexicon
     except InputError:  # data with test queries only
         return None
-    items = build_items(dataset, CLOZE if task == CLOZE_OPEN else task, language, target or None)
+    items = build_items(dataset, OPEN_TASKS.get(task, task), language, target or None)
     row = {item.id: position for position, item in enumerate(items)}
     return TestItems(task, subset, target or language, items, row, lexicon) if items else None
 

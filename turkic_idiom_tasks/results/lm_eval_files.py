@@ -26,7 +26,7 @@ from turkic_idiom_tasks.results.model_predictions import (
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import read_answers
 from turkic_idiom_tasks.tasks.items.answers import likeliest
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
 
 _TASK_NAMES = "|".join(["span", *sorted(ITEM_TASKS, key=len, reverse=True)])  # `cloze_open` before `cloze`
 # `_gen` after a language belongs to the way of asking, and is no second language.
@@ -99,7 +99,7 @@ def read_samples(path: Path, dataset: Dataset, *, is_partial: bool = False) -> I
         )
     check_data(path, data_revision, dataset)
     is_span = match["task"] == "span"
-    is_written = bool(match["written"]) or match["task"] == CLOZE_OPEN
+    is_written = bool(match["written"]) or match["task"] in OPEN_TASKS
     # Every response stands in the file once per filter, also of those that a user has added to ours.
     counted = STRICT if is_span else FLEXIBLE if is_written else LIKELIEST
     answers: dict[str, list[tuple[str, str, JsonValue]]] = {}  # prompt -> see `read_answers`

@@ -12,7 +12,7 @@ A subset begins with a head line, and a line for each item follows; `reader` rea
 ``{"task": "STS", "subset": "tur"}``
     Then ``{"pair": id, "similarity": 0.83}``, also for pairs that only serve as the gold score of others.
 ``{"task": "equivalent", "subset": "tr-uz", "prompt": "en1", "method": "generation"}``
-    Then ``{"item": id, "answer": 2}`` with the position of the chosen option, or for `CLOZE_OPEN` with a text; null is
+    Then ``{"item": id, "answer": 2}`` with the position of the chosen option, or for `OPEN_TASKS` with a text; null is
     an answer that could not be read.
 
 In a file of one task the heads leave it out: ``{"subset": "tur-azj", "documents": [...]}`` or ``{"language": "tr"}``.

@@ -33,7 +33,7 @@ from turkic_idiom_tasks.results.item_answers import (
 )
 from turkic_idiom_tasks.results.predictions import SPANS, Ints, Prediction, Rankings, Similarities, SubsetKey, Tags
 from turkic_idiom_tasks.spans import TAG_LETTERS
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, VARIANTS
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
 
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
@@ -146,7 +146,7 @@ def read_answers(
                     f"{section.noun} {display(name)} is not as the data in use have it: the log was made with another "
                     "edition of the data, or by an older version of this package"
                 )
-            value = plain_text(answer) if task == CLOZE_OPEN and isinstance(answer, str) else answer
+            value = plain_text(answer) if task in OPEN_TASKS and isinstance(answer, str) else answer
             section.add({section.noun: name, "tags" if task == SPANS else "answer": value})
     except MalformedError as error:
         raise InputError(f"{path}: {error}; run it again") from error
@@ -272,7 +272,7 @@ class _Section:
         value: Any
         if isinstance(self.data, TestItems):
             value = line.get("answer")
-            fault = answer_fault(self.data.rows[position], value, is_open=self._task == CLOZE_OPEN)
+            fault = answer_fault(self.data.rows[position], value, is_open=self._task in OPEN_TASKS)
         elif isinstance(self.data, TestSentences):
             value, n_words = line.get("tags"), len(self.data.rows[position].tokens)
             if not isinstance(value, str) or len(value) != n_words or not set(value) <= set(TAG_LETTERS):

@@ -28,11 +28,11 @@ from turkic_idiom_tasks.results.predictions import (
     Tags,
 )
 from turkic_idiom_tasks.results.record import Record
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
 MAIN_SCORES |= dict.fromkeys(SIMILARITY_TASKS, "spearman")
-MAIN_SCORES |= dict.fromkeys(ITEM_TASKS, "accuracy") | {CLOZE_OPEN: "accepted"}
+MAIN_SCORES |= dict.fromkeys(ITEM_TASKS, "accuracy") | dict.fromkeys(OPEN_TASKS, "accepted")
 _TOLERANCE = 1e-9  # between a stored score and the same score computed again
 
 

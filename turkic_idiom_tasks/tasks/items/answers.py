@@ -1,4 +1,4 @@
-"""Reading of the answer of a model to an item: a letter, or the missing words in the open cloze.
+"""Reading of the answer of a model to an item: a letter, or the words that an open task asks for.
 
 Reasoning in ``<think>`` tags is ignored, and so is everything after a question that the model asks itself. Reasoning
 that never ends cannot be read: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
@@ -20,7 +20,7 @@ from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.prompts import all_wordings
 
-MAX_WORDS = 15  # of an answer in the open cloze; more words are prose
+MAX_WORDS = 15  # of an answer in an open task; more words are prose
 
 _LOOK_ALIKES = str.maketrans("АВСΑΒ", "ABCAB")  # Cyrillic and Greek capitals that look Latin
 _FOREIGN = "БГДΓΔ"  # letters of a list in another alphabet: then А, В is another order than A, B
@@ -48,26 +48,31 @@ _BLANK = re.compile(r"_{3,}")
 _LABELS = {"final answer", "correct answer", "correct option", "option", "choice", "cevap", "doğru cevap", "şık"}
 _LABELS |= {"doğru seçenek", "düzgün cavab", "dogry jogap", "dooru cuvap", "toʻgʻri javob", "toʻgʻri variant"}
 _LABELS |= {wording.answer.lower() for wording in all_wordings()}
+
 _ANY_LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse=True))
 _LABEL = re.compile(
     rf"{_NO_LETTER_BEFORE}(?:the\s+)?(?:{_ANY_LABEL})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE
 )
+_IDIOM_LABELS = "|".join(sorted({re.escape(wording.idiom) for wording in all_wordings()}))
+_RECALL_LABEL = re.compile(_LABEL.pattern.replace(_ANY_LABEL, f"{_ANY_LABEL}|{_IDIOM_LABELS}"), re.IGNORECASE)
 _LABELLED = re.compile(
     rf"{_LABEL.pattern}(?i:option\s+|the\s+letter\s+)?[(\[{{\"'«“]?({_ANY}){_NO_LETTER_AFTER}", re.IGNORECASE
 )
 
 
-def _question_line() -> re.Pattern[str]:
+def _question_line(*, is_recall: bool) -> re.Pattern[str]:
     """Return a pattern for a line that begins a question in one of the prompts."""
     beginnings = set()
     for wording in all_wordings():
-        beginnings |= {re.escape(f"{label}:") for label in (wording.idiom, wording.expression, wording.sentence)}
+        # In an answer to `recall` the label of the idiom stands before what was asked for
+        labels = (wording.definition,) if is_recall else (wording.idiom, wording.expression, wording.sentence)
+        beginnings |= {re.escape(f"{label}:") for label in labels}
         for task in wording.tasks.values():
             beginnings.add(r"[^\n]{1,30}".join(map(re.escape, _PLACEHOLDER.split(task))))
     return re.compile(rf"^(?:{'|'.join(sorted(beginnings))})[^\n]*$", re.MULTILINE)
 
 
-_QUESTION_LINE = _question_line()
+_QUESTION_LINE, _RECALL_QUESTION_LINE = _question_line(is_recall=False), _question_line(is_recall=True)
 
 
 def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | None:
@@ -94,19 +99,20 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
 
 
 def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str | None:
-    """Return the words that an answer puts into the blank, or None if it cannot be read; never raise an error.
+    """Return the words that answer an open task, or None if they cannot be read; never raise an error.
 
     A label such as "Answer:", quotation marks, and a full stop at the end are left out. If the answer is the whole
     sentence of the prompt, the words at the place of the blank are returned. With `strict` nothing is accepted but the
-    words, on one line.
+    words, on one line. Without a blank in the sentence the answer is one to `recall`.
     """
-    answer = unicodedata.normalize("NFC", _final_answer(text))
-    if strict:
-        return answer.strip() if read_open(answer, sentence) == answer.strip() else None
     parts = _BLANK.split(unicodedata.normalize("NFC", sentence))
     before, after = parts if len(parts) == 2 else ("", "")
+    label, question = (_LABEL, _QUESTION_LINE) if len(parts) == 2 else (_RECALL_LABEL, _RECALL_QUESTION_LINE)
+    answer = unicodedata.normalize("NFC", _final_answer(text, question))
+    if strict:
+        return answer.strip() if read_open(answer, sentence) == answer.strip() else None
     for line in answer.splitlines():
-        words = _LABEL.sub("", _MARKUP.sub("", line), count=1).strip()
+        words = label.sub("", _MARKUP.sub("", line), count=1).strip()
         unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
         is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
         if is_copy and before + after:
@@ -124,7 +130,7 @@ def likeliest(loglikelihoods: Sequence[float]) -> int | None:
     return loglikelihoods.index(max(loglikelihoods))
 
 
-def _final_answer(text: object) -> str:
+def _final_answer(text: object, question: re.Pattern[str] = _QUESTION_LINE) -> str:
     """Return the part of an answer that counts: after the reasoning, before the model's next question."""
     if not isinstance(text, str):
         return ""
@@ -132,7 +138,7 @@ def _final_answer(text: object) -> str:
     if len(answer) > MAX_ANSWER:
         return ""
     start = 0
-    for line in _QUESTION_LINE.finditer(answer):
+    for line in question.finditer(answer):
         before = answer[start : line.start()]
         if before.strip():
             return before

@@ -2,8 +2,8 @@
 
 Every prompt has the same parts in the same order: the task with the form of the answer, the labelled idiom or
 sentence, the options with their letters, and the label of the answer. The three English prompts differ in wording,
-labels and signs around the letters, which is what the spread over prompts measures. An answer is one letter, or the
-missing words in the open cloze. The wordings are in ``wordings.yaml``.
+labels and signs around the letters, which is what the spread over prompts measures. An answer is one letter, or words
+in an open task. The wordings are in ``wordings.yaml``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import yaml
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LETTERS, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LETTERS, MEANING, USAGE, Item
 
-CLOZE_OPEN = "cloze_open"  # a way of asking the items of the kind `cloze`: without options
+CLOZE_OPEN, RECALL = ("cloze_open", "recall")
+# Other ways of asking the items of a kind: without options, and in `recall` for the idiom of a meaning
+OPEN_TASKS = {CLOZE_OPEN: CLOZE, RECALL: MEANING}
 VARIANTS = EN1, EN2, EN3, NATIVE = ("en1", "en2", "en3", "native")
 # A rough mean. The vocabulary of all-MiniLM-L6-v2, which is English, gives 2.4 to 3.4 under the English prompts and 1.8
 # to 2.3 under the native ones; multilingual vocabularies need fewer tokens.
@@ -36,7 +38,9 @@ class Wording:
     tasks: dict[str, str]
     by_letter: str
     by_words: str
+    by_idiom: str
     idiom: str
+    definition: str
     expression: str
     sentence: str
     answer: str
@@ -73,10 +77,18 @@ def option_texts(item: Item, variant: str = EN1) -> list[str]:
 
 
 def open_prompt(item: Item, variant: str = EN1) -> str:
-    """Return the question about an item of `cloze` without its options; the answer is the missing words."""
+    """Return the question that the open task of an item's kind asks; the answer is the missing words or the idiom."""
     wording = _wording(item, variant)
-    task = _task(item, wording, kind=CLOZE_OPEN)
-    return f"{task} {wording.by_words}\n{wording.sentence}: {item.text}\n{wording.answer}:"
+    if item.kind == MEANING:
+        task, form, label = RECALL, wording.by_idiom, wording.definition
+    else:
+        task, form, label = CLOZE_OPEN, wording.by_words, wording.sentence
+    return f"{_task(item, wording, kind=task)} {form}\n{label}: {shown_text(item, task)}\n{wording.answer}:"
+
+
+def shown_text(item: Item, task: str) -> str:
+    """Return what a task asks about an item: in `recall` the meaning, otherwise its text."""
+    return item.options[item.gold].text if task == RECALL else item.text
 
 
 def letters(item: Item) -> str:
@@ -95,7 +107,7 @@ class Cost:
 
     task: str  # name without the prefix of lm-eval's tasks: ``meaning_tr``, ``cloze_open_gag``
     n_items: int
-    choice_requests: int  # where the likelihoods of the options are compared; 0 for the open cloze
+    choice_requests: int  # where the likelihoods of the options are compared; 0 for an open task
     choice_tokens: int  # of these requests
     written_requests: int  # where the model writes the answer
     written_tokens: int  # of these requests, without those that the model writes
@@ -109,21 +121,19 @@ def by_characters(text: str) -> float:
 def costs(
     name: str, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
 ) -> list[Cost]:
-    """Return the cost of a set, and if it is of the kind `cloze` that of the open cloze too.
+    """Return the cost of a set, and that of the open task of its kind if there is one.
 
     Each prompt has a number of examples (`shots`), which are counted as long as the mean question. Chat templates and
     reasoning come on top.
     """
-    choice_requests, choice_tokens, written_tokens = 0, 0.0, 0.0
-    for item in items:
-        length = (1 + shots) * count(prompt(item, variant))
-        written_tokens += length
-        choice_requests += len(letters(item))
-        choice_tokens += len(letters(item)) * (length + ANSWER_TOKENS)
-    priced = [Cost(name, len(items), choice_requests, round(choice_tokens), len(items), round(written_tokens))]
-    if items and items[0].kind == CLOZE:
-        open_tokens = (1 + shots) * sum(count(open_prompt(item, variant)) for item in items)
-        priced.append(Cost(name.replace(CLOZE, CLOZE_OPEN, 1), len(items), 0, 0, len(items), round(open_tokens)))
+    n_options = [len(item.options) for item in items]
+    tokens = [(1 + shots) * count(prompt(item, variant)) for item in items]
+    choice_tokens = sum(n * (n_tokens + ANSWER_TOKENS) for n, n_tokens in zip(n_options, tokens, strict=True))
+    priced = [Cost(name, len(items), sum(n_options), round(choice_tokens), len(items), round(sum(tokens)))]
+    for task, kind in OPEN_TASKS.items():
+        if items and items[0].kind == kind:
+            open_tokens = (1 + shots) * sum(count(open_prompt(item, variant)) for item in items)
+            priced.append(Cost(name.replace(kind, task, 1), len(items), 0, 0, len(items), round(open_tokens)))
     return priced
 
 

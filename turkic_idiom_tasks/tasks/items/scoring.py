@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.annotation.stems import normalise, stems
@@ -11,19 +15,23 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
-from turkic_idiom_tasks.metrics.choice import choice_scores, cloze_scores, pair_scores
+from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold
 from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, blanked_form, can_be_blanked
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, MEANING, USAGE, Item
+
+# Free answers to `recall` with the verdicts of two readers who did not see each other's: does the answer mean the same?
+_ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
-class OpenClozeJudgement:
-    """How an idiom that was filled into a blank is judged; what is exact has the lemma, and that is accepted."""
+class OpenJudgement:
+    """How a free answer is judged; what is exact has the lemma, and that is accepted."""
 
-    is_exact: bool  # it is the form that stood in the sentence, whatever its letter case
+    is_exact: bool  # it is the form that stood in the sentence, or in `recall` the idiom or a variant, in any case
     has_lemma: bool  # its words have the stems of that form, one by one
-    is_accepted: bool  # the annotator places it, a variant or an idiom judged to mean the same where the blank is
+    is_accepted: bool  # it is a form of the idiom, of a variant, or of an idiom judged to mean the same
+    is_unjudged: bool = False  # only in `recall`: not accepted, and nobody has read it; it may be right
 
 
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
@@ -31,9 +39,7 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
 
     An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
     """
-    traps = []
-    for item in items:
-        traps.append([option.trap for option in item.options])
+    traps = [[option.trap for option in item.options] for item in items]
     concepts = [item.concept for item in items]
     scores = choice_scores([item.gold for item in items], answers, concepts=concepts, traps=traps)
     if items and all(item.kind == USAGE for item in items):
@@ -43,25 +49,24 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     return scores
 
 
-def score_open_cloze(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
-    """Return name -> score of idioms that were filled into the blanks of `cloze` items; see `metrics.choice`.
+def score_open(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
+    """Return name -> score of answers to an open task; see `metrics.choice`. Only `recall` has `unjudged`.
 
-    Arguments and errors are those of `judge_open_cloze`.
+    Arguments and errors are those of `judge_open`.
     """
-    judgements = judge_open_cloze(items, answers, lexicon)
-    return cloze_scores(
+    judgements = judge_open(items, answers, lexicon)
+    return open_scores(
         [judgement.is_exact for judgement in judgements],
         [judgement.is_accepted for judgement in judgements],
         [judgement.has_lemma for judgement in judgements],
         unreadable=[answer is None for answer in answers],
         concepts=[item.concept for item in items],
+        unjudged=[judgement.is_unjudged for judgement in judgements if items[0].kind == MEANING],
     )
 
 
-def judge_open_cloze(
-    items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon
-) -> list[OpenClozeJudgement]:
-    """Return the judgement of each text that was filled into the blank of a `cloze` item; None could not be read.
+def judge_open(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> list[OpenJudgement]:
+    """Return the judgement of each answer to the open task of the items' kind; None could not be read.
 
     Another number of answers than of items is a ValueError; a lexicon that the items were not made from, an InputError.
     """
@@ -70,23 +75,66 @@ def judge_open_cloze(
     for item, answer in zip(items, answers, strict=True):
         entries, language = lexicon.of(item.language), LANGUAGES[item.language]
         entry = entries.get(item.concept)
-        if entry is None or not can_be_blanked(entry) or blanked(entry) != item.text:
+        if entry is None or item.text != _text_of(entry, item.kind):
             raise InputError(
-                f"{lexicon.source or 'the lexicon'}: has no example for {item.id!r} with the text {item.text!r}; score "
+                f"{lexicon.source or 'the lexicon'}: has no entry for {item.id!r} with the text {item.text!r}; score "
                 "answers with the data that the items were made from"
             )
         text = clean(answer, language) if answer is not None else ""
         alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
-        is_exact = fold(text, language) == fold(blanked_form(entry), language)
+        forms = [entry.idiom, *entry.variants] if item.kind == MEANING else [blanked_form(entry)]
+        is_exact = fold(text, language) in [fold(form, language) for form in forms]
         # The annotator does not know every form of every idiom, so what has the same stems is accepted without it
-        has_lemma = is_exact or _has_stems(text, blanked_form(entry), item.language)
-        is_accepted = has_lemma or any(_is_placed(text, item, other) for other in alike)
-        judgements.append(OpenClozeJudgement(is_exact, has_lemma, is_accepted))
+        has_lemma = is_exact or any(_has_stems(text, form, item.language) for form in forms)
+        is_unjudged = False
+        if has_lemma:
+            is_accepted = True
+        elif item.kind == MEANING:
+            verdicts = _verdicts(text, item)
+            others = [form for other in alike for form in (other.idiom, *other.variants)]
+            is_accepted = verdicts == {SAME} or any(_has_stems(text, form, item.language) for form in others)
+            is_unjudged = bool(text) and not verdicts and not is_accepted
+        else:
+            is_accepted = any(_is_placed(text, item, other) for other in alike)
+        judgements.append(OpenJudgement(is_exact, has_lemma, is_accepted, is_unjudged))
     return judgements
 
 
+def _text_of(entry: Entry, kind: str) -> str | None:
+    """Return the text of the item of an entry; None if it has none of the kind."""
+    if kind == MEANING:
+        return entry.idiom
+    return blanked(entry) if can_be_blanked(entry) else None
+
+
+def _verdicts(answer: str, item: Item) -> set[str]:
+    """Return the verdict on an answer to `recall`, or those on other forms of its words; none if nobody judged it."""
+    verdicts = _judged_answers().get((item.language, item.concept), {})
+    folded = fold(answer, LANGUAGES[item.language])
+    if folded in verdicts:
+        return {verdicts[folded]}
+    return {verdict for judged, verdict in verdicts.items() if _has_stems(answer, judged, item.language)}
+
+
+@cache
+def _judged_answers() -> dict[tuple[str, str], dict[str, str]]:
+    """Return language and concept -> answer -> verdict, from the answers file."""
+    verdicts: dict[tuple[str, str], dict[str, str]] = {}
+    for line in _ANSWERS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        answer = fold(row["answer"], LANGUAGES[row["language"]])
+        verdicts.setdefault((row["language"], row["concept"]), {})[answer] = row["verdict"]
+    return verdicts
+
+
+@cache
+def answers_digest() -> str:
+    """Return twelve digits of the SHA-256 of the answers file: scores of `recall` hold for this file."""
+    return hashlib.sha256(_ANSWERS.read_bytes()).hexdigest()[:12]
+
+
 def _has_stems(answer: str, form: str, language: str) -> bool:
-    """Return whether each word of an answer shares a stem with the word at its place in the form that was blanked."""
+    """Return whether each word of an answer shares a stem with the word at its place in a form."""
     texts: list[list[tuple[str, set[str]]]] = []  # of the answer and of the form: each word and its stems
     for text in (answer, form):
         stemmed = []
