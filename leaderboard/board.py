@@ -7,8 +7,6 @@ paired. The score and the interval of a model depend only on its submission and 
 the other submissions too (`ranking`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

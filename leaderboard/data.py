@@ -1,7 +1,5 @@
 """Data that a leaderboard is computed on: every query, sentence, pair and item, with its right answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What the pages show besides tables of submissions: scores by subset, hard items, traps, shares of spelling."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from typing import Any

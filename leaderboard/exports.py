@@ -6,8 +6,6 @@ shared schema of evaluation results at github.com/evaleval/every_eval_ever; the 
 known is said to be unknown.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Figures of the leaderboard, and the figures of the paper, which are shown apart from the ranking."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Each file names its schema in ``$schema`` and its version in ``format``. Within 
 changes its meaning or goes away makes a new version, and a new schema beside the old one.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -1,7 +1,5 @@
 """Pages and files of the site as bytes; the same boards always give the same bytes."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Publish a built site as a static Space on the Hub, and propose a model's scores to its repository."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path

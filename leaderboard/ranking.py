@@ -6,8 +6,6 @@ the lower one. The pages have this fact for all pairs, one bit each, and rank ag
 (`static/table.js`).
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ and exchanges: it has the states with which numpy's generators begin, which `met
 concepts. The sums are exact in both places (see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 

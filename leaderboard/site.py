@@ -1,7 +1,5 @@
 """From submissions on disk to a static site: score them, rank them, write the pages; `build` does all of it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection

@@ -6,8 +6,6 @@ language models, such as ``meaning.jsonl.gz`` (see `results.predictions`), and n
 files are read within limits, every mistake is reported, and predictions that do not fit the data are refused.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

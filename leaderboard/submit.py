@@ -1,7 +1,5 @@
 """Pack the predictions of finished runs, and what is known about the models, into submissions without scores."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

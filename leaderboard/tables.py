@@ -5,8 +5,6 @@ The overview and the page of each language have tabs: rankings by retrieval, by 
 ranks the submissions that have all of its tasks, so a model that does one thing well has a rank.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Error for wrong input, whose text is the whole message that the user sees, and the keys that no text may show."""
 
-from __future__ import annotations
-
 import os
 import re
 

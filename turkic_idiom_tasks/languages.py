@@ -1,7 +1,5 @@
 """Languages of the benchmark, from ``languages.jsonl``; CONTRIBUTING.md says what a new one needs besides its line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

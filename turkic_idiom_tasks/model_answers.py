@@ -1,7 +1,5 @@
 """What every reader of a language model's answer does first."""
 
-from __future__ import annotations
-
 import re
 
 MAX_ANSWER = 10_000  # characters, reasoning not counted; a longer answer to an item or a sentence cannot be read

@@ -4,8 +4,6 @@ Every stored text is NFC (never NFKC). U+02BB (oʻ, gʻ) and U+02BC (tutuq belgi
 stand in for them (U+2018, U+2019, U+0060, U+00B4, ASCII ') become those letters only on import and for matching.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import cache, lru_cache

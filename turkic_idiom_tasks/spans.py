@@ -1,7 +1,5 @@
 """Spans of text, half-open code point offsets into an NFC sentence, and the IOB2 tags of the words they cover."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

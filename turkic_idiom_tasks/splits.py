@@ -1,7 +1,5 @@
 """Which split a concept belongs to: a stable hash of its id, so that growth never moves an entry."""
 
-from __future__ import annotations
-
 import hashlib
 
 TRAIN, DEVELOPMENT, VALIDATION, TEST = "train", "development", "validation", "test"

@@ -1,7 +1,5 @@
 """`turkic-idiom` command: one module for each group of commands, which import heavy packages when they run."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Printing of a comparison: a verdict, a table as wide as the terminal, and notes on how to read it."""
 
-from __future__ import annotations
-
 from rich.console import Console
 from rich.table import Table
 

@@ -1,7 +1,5 @@
 """``turkic-idiom finetune``: fine-tune encoders for retrieval and for idiom spans, also under torchrun."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

@@ -1,7 +1,5 @@
 """``turkic-idiom finetune idiomaticity``: train classifiers that tell whether an idiom is meant or its words."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``turkic-idiom finetune similarity``: train an encoder for what sentences with idioms mean."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``turkic-idiom dataset mine`` and ``dataset found``: idioms in sentences that people wrote."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

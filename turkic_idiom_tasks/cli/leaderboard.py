@@ -1,7 +1,5 @@
 """``turkic-idiom submit`` and ``leaderboard``: pack submissions, check them, build and publish the site."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

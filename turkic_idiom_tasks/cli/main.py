@@ -1,7 +1,5 @@
 """Define the application `app`, to which the commands in the other modules add themselves, and run it as `main`."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import logging

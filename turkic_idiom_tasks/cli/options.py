@@ -1,7 +1,5 @@
 """Options that several commands share."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from enum import StrEnum

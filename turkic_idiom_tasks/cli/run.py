@@ -1,7 +1,5 @@
 """`turkic-idiom run`, `turkic-idiom list`, and `turkic-idiom compare` of two results."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Output of `turkic-idiom run`: its progress, and tables as wide as the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO

@@ -1,7 +1,5 @@
 """Printing of the scores of a submission as a table."""
 
-from __future__ import annotations
-
 import math
 import sys
 

@@ -3,8 +3,6 @@
 The data are JSON, and the script puts every text of them on the page as text, so no text can become markup.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vectors from a server that speaks OpenAI's protocol of embeddings: OpenAI itself, vLLM, TEI, Ollama and others."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Sequence

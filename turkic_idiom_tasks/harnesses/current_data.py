@@ -1,7 +1,5 @@
 """Data for commands of a harness, which cannot pass them as an argument."""
 
-from __future__ import annotations
-
 import os
 from functools import lru_cache
 

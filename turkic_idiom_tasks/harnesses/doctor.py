@@ -4,8 +4,6 @@ Nothing here may fail, whatever is broken in the environment: every check stands
 itself, an exception is one more finding, and this module imports only what needs no other package.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Items and tagged sentences as samples of Inspect AI, and back from the metadata of a sample."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -4,8 +4,6 @@ A run over several sets has the mean of their scores, which weighs the sets alik
 epoch counts as an answer of its own. ``turkic-idiom lm report`` computes all other scores from the log.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from inspect_ai.scorer import (
     CORRECT,

@@ -5,8 +5,6 @@ and scores are those of the lm-eval tasks. Every sample holds its item in its me
 again without the data.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from inspect_ai import Task, task

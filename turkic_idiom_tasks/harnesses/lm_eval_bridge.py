@@ -4,8 +4,6 @@ A metric has a number for each answer, which lm-eval logs. Its score is their me
 pairs of which both answers are right. ``turkic-idiom lm report`` computes all other scores from the logged answers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Functions that the task files of `explain` in ``lm_eval_tasks/`` name: documents and results of a sample."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ A document is one item under one prompt. The answer is the position of the chose
 task, or None if the response could not be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """``--model token-classifier`` of lm-eval: a fine-tuned token classifier that answers the span tasks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Names of the lm-eval tasks on items, and of their groups."""
 
-from __future__ import annotations
-
 from turkic_idiom_tasks.tasks.items.item_types import USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
 from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS

@@ -4,8 +4,6 @@ lm-eval has no documented way yet for another package to add a folder of tasks, 
 `private_names` lists them.
 """
 
-from __future__ import annotations
-
 import functools
 import logging
 import os

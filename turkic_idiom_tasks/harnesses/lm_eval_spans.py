@@ -1,7 +1,5 @@
 """What the task files of the spans in ``lm_eval_tasks/`` name: documents, prompts, filters and metrics."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -5,8 +5,6 @@ package; nothing is generated when lm-eval reads them. What tasks have in common
 underscore, which are written by hand. A test compares the others with what this module writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER

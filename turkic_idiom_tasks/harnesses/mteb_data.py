@@ -3,8 +3,6 @@
 As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb``.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Loading of a model of any kind by its name on the command line."""
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import inspect

@@ -7,8 +7,6 @@ The start-up hook imports this module in every `mteb` command, while mteb itself
 the loaders import torch.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Extension of mteb by the start-up hook: tasks, the benchmark, models, and a guard against scores of other data."""
 
-from __future__ import annotations
-
 import functools
 import logging
 import sys

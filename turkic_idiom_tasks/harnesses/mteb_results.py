@@ -5,8 +5,6 @@ records in the same folder, so it can be written again at any time. Every writer
 no result is lost if two programs write at once.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

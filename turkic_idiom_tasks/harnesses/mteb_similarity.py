@@ -1,7 +1,5 @@
 """Task class of mteb for the idiomatic similarity of Turkic sentences, and the list of all similarity tasks."""
 
-from __future__ import annotations
-
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH

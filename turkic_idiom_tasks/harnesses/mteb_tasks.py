@@ -4,8 +4,6 @@ The start-up hook imports this module while mteb itself is only partly imported,
 names from ``mteb``.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

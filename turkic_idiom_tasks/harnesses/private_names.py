@@ -1,7 +1,5 @@
 """Every name of mteb and lm-eval that we use although they do not promise to keep it: see ``private_names.json``."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import json

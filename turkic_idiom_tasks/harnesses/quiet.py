@@ -1,7 +1,5 @@
 """Silencing of the progress bars, warnings and log lines of other libraries."""
 
-from __future__ import annotations
-
 import io
 import logging
 import warnings

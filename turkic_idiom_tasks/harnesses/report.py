@@ -1,7 +1,5 @@
 """Messages to the user inside a harness: failed registrations, and wrong input as one line."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from types import TracebackType

@@ -6,8 +6,6 @@ renames, the next command that opens the folder puts the old one back. A manifes
 ours: files of others are linked into the new folder and never deleted or overwritten.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

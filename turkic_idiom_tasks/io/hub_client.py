@@ -3,8 +3,6 @@
 The client finds the token itself; this package never reads it.
 """
 
-from __future__ import annotations
-
 import sys
 import urllib.error
 import urllib.request

@@ -5,8 +5,6 @@ same files makes no commit. Nothing is ever deleted: files that are no longer pa
 the plan and stay. Tags are set, never moved; repositories are created, never deleted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A command that goes on with answers that are paid for, or with a folder that it 
 nobody has changed it. What the manifest is for a folder, a record beside the file is here: hashes of what was written.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Progress on stderr: a bar on a terminal, else a line for each tenth of what takes more than two seconds."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence

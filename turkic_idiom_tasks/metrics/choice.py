@@ -6,8 +6,6 @@ clustered by concept, see `bootstrap`. A score without any cases is NaN: every s
 the shares of trap types if nothing readable was wrong.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Macro F1 of binary labels, with an interval that resamples idioms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

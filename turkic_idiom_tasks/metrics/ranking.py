@@ -6,8 +6,6 @@ Najork, 2008), which does not depend on document ids; trec_eval and mteb break t
 ties the scores equal those of trec_eval.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields

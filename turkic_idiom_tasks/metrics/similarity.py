@@ -6,8 +6,6 @@ therefore the model's own similarity of another pair (Tayyar Madabushi et al., 2
 SemEval-2022 Task 2 B computes the same). The main score is Spearman's correlation over all pairs.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ background. Series differ in colour (safe for colour-blind readers) and in shape
 given order.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

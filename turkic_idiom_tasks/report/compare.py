@@ -4,8 +4,6 @@ Results are records of `turkic-idiom run`, `finetune span` or the grid. Every sc
 or tags and the data in use, and must equal the score in the record.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Writing of the paper's tables and figures from the finished cells of a grid."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

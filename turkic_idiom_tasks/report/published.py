@@ -1,7 +1,5 @@
 """Published figures of the paper and of its sibling papers, which are shown next to ours and never ranked with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path

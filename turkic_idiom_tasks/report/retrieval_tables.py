@@ -9,8 +9,6 @@ The paper reports each model under its best pooling, which is chosen on the test
 the same here, and their notes say that such figures are optimistic. The table of poolings has all poolings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of the similarity and idiomaticity cells, with the figures of the sibling papers below ours."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ The paper's scores are over tokens, most likely the sub-words of its Trainer, so
 scores. Span F1, which counts whole idioms, is lower and says more. Every figure is a mean over seeds.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

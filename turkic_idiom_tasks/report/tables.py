@@ -1,7 +1,5 @@
 """Tables of experiments, and writing them as CSV and Markdown."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

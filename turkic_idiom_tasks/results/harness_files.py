@@ -3,8 +3,6 @@
 The files belong to the person who runs the command, so reading ends at the first mistake, and the error names the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice

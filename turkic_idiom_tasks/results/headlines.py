@@ -11,8 +11,6 @@ several tasks have a mean. The paper's own scores stand beside it under their ow
 - spans: strict F1. Items of language models: accuracy.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

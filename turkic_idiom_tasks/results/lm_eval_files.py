@@ -1,7 +1,5 @@
 """Files that the stock ``lm-eval run --log_samples`` writes for the span tasks and the tasks of language models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

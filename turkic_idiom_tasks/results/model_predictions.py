@@ -1,7 +1,5 @@
 """Predictions and scores of finished evaluations of any harness, with what is known about the model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

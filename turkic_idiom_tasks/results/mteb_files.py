@@ -1,7 +1,5 @@
 """Files that the stock ``mteb run`` writes: predictions (``--prediction-folder``), and scores in its output folder."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scores of predictions, and a check that a record states the scores that its predictions give."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

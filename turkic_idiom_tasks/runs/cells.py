@@ -4,8 +4,6 @@ A kind is one module with a subclass of `CellKind`, whose fields are its part of
 `grid_file.KINDS`. The grid does the rest: names, states, jobs, records, failures.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -3,8 +3,6 @@
 A transformer encodes each text once, whatever the number of tasks and poolings. Every other model is evaluated by mteb.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A setting that a part leaves out has the paper's value. `paper.yaml` in this fol
 `community.yaml` has encoders that are worth a row of the leaderboard.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path

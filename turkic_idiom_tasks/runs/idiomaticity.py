@@ -5,8 +5,6 @@ for the cells of a job. A record has the scores, and the predicted label of ever
 digits.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path

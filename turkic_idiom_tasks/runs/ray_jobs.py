@@ -5,8 +5,6 @@ kept and the others are given to another worker. A cell at which `ATTEMPTS` work
 worker dies, all other cells of its job are given up too. On a cluster all nodes must see the same files.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -3,8 +3,6 @@
 Finished results are read, the others are computed, and each is written when it is there.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Options of `turkic-idiom run`, and the reporters of its progress."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

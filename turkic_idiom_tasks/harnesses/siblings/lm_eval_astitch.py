@@ -3,8 +3,6 @@
 The data is read from the user's copy, which ASTITCH_DATA names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

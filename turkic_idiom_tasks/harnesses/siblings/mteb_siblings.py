@@ -1,7 +1,5 @@
 """Task classes of mteb for idiomatic similarity in English, Portuguese and Chinese."""
 
-from __future__ import annotations
-
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS
 from turkic_idiom_tasks.harnesses.mteb_data import UNREADABLE, IdiomSTS, sts_metadata

@@ -9,8 +9,6 @@ before text at the start of a line, then come letters in brackets, then those in
 different letters of the same rank, or a letter beyond the last option, cannot be read; it is never guessed.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

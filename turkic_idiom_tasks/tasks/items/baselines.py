@@ -5,8 +5,6 @@ word, because similar spelling is part of what is asked there. Where several opt
 a score is the expected accuracy of a guess among them.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence

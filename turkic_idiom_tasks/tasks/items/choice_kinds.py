@@ -4,8 +4,6 @@ A `meaning` item asks for the meaning of an idiom, an `equivalent` item for the 
 meaning, and a `usage` item whether an idiom's words are meant figuratively in a sentence.
 """
 
-from __future__ import annotations
-
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import share_stem

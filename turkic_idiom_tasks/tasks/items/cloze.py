@@ -5,8 +5,6 @@ fewer than twelve forms inflected alike (`_FEWEST_FORMS`), all four options are 
 other words interrupt are left out, because the number of parts would tell which option is right.
 """
 
-from __future__ import annotations
-
 import re
 
 from rapidfuzz.distance import Prefix

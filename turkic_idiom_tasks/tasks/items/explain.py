@@ -3,8 +3,6 @@
 The answers are not scored where they are generated. `turkic-idiom judge` rates them beside the meaning of the lexicon.
 """
 
-from __future__ import annotations
-
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.splits import TEST, retrieval_split

@@ -5,8 +5,6 @@ lexicon always gives the same items. A larger one changes the items whose entrie
 `placing`) at most a few others.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Items of a dataset: which sets there are, and the items of each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ Within a language two idioms look alike if they have a content word in common, i
 they do if a word of the one is spelt like, or nearly like, a word of the other in the common orthography.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 

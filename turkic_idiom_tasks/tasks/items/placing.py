@@ -5,8 +5,6 @@ it shares more letters with the question than any trap. The first choice of each
 few items as possible are changed, so that an item more or less changes a few others at most.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

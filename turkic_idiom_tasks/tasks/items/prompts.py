@@ -6,8 +6,6 @@ labels and signs around the letters, which is what the spread over prompts measu
 in an open task. The wordings are in ``wordings.yaml``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scores of answers to items: one scorer for Inspect, `turkic-idiom lm report` and the leaderboard."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Da
 ``por``. A file that is missing or malformed is an `InputError` that names it.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ A row is a sentence S, its correct paraphrase A_c, its incorrect paraphrase A_i 
 and are removed. A file that cannot be read, or a row that lacks a part, is an `InputError` that names it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Subtask A asks whether an expression is idiomatic in a sentence; subtask B shows
 meaning of its expression, and asks whether it means that there. Each question has two lettered options.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

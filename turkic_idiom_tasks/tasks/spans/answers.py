@@ -10,8 +10,6 @@ Reasoning in ``<think>`` tags is ignored, and so is everything after a question 
 that never ends is a format error: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

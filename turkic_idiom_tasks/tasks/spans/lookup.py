@@ -1,7 +1,5 @@
 """Lookup of the idioms that a language model names in the sentence of the question."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

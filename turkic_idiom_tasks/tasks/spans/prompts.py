@@ -7,8 +7,6 @@ No stop string ends an answer, because a reasoning model may write any part of t
 without reasoning continues with a question of its own, `own_turns` cuts its answer off there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Conversion of tags of words to labels of a tokenizer's sub-words, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 
