@@ -32,7 +32,7 @@ def launched(sentence_model, untrained_bert, tmp_path_factory):
 @pytest.mark.long
 def test_two_processes_write_every_record_of_spans_once(launched):
     assert len(find_records(launched.folder / "spans" / "records")) == 2
-    assert launched.stdout.count("## Fine-tuned and tested on the source language") == 1
+    assert launched.stdout.count("Fine-tuned and tested on the source language") == 1
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ spelling. Such an entry is supported if
 1. a public source attests its form (`Entry.attested`), or
 2. a related language has the same image for the same concept: every content word of either idiom (or of a variant) has
    one in the other that begins alike in the common orthography (`orthography.have_same_stems`). Turkmen and Uzbek
-   count only where their entry is attested itself, Azerbaijani always, because no Azerbaijani entry records a source.
+   count only where their entry is attested itself, Azerbaijani always, because few of its entries record a source.
    Turkish does not count: whether the form was taken from Turkish is just what is in doubt.
 
 Entries without support stay in the lexicon, in training and among the documents, but decide no test query.
