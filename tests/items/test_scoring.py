@@ -132,10 +132,11 @@ def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_dig
     assert len(seen) == len(path.read_text("utf-8").splitlines())
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_question_of_recall_shows_the_meaning_and_not_the_idiom(variant):
+def test_the_question_of_recall_shows_the_meaning_and_not_the_idiom():
+    dataset = open_dataset()
     for code in ("tr", "az", "tk", "gag", "uz"):
-        for item in build_items(open_dataset(), "meaning", code)[:20]:
-            question = open_prompt(item, variant)
-            assert item.options[item.gold].text in question
-            assert item.idiom not in question
+        for item in build_items(dataset, "meaning", code)[:20]:
+            for variant in VARIANTS:
+                question = open_prompt(item, variant)
+                assert item.options[item.gold].text in question
+                assert item.idiom not in question

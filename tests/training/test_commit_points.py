@@ -72,7 +72,9 @@ def content(folder):
     return found
 
 
-@pytest.mark.parametrize("name", ["run", "submit", "leaderboard build", "grid run", "finetune span"])
+@pytest.mark.parametrize(
+    "name", ["run", "submit", "leaderboard build", "grid run", pytest.param("finetune span", marks=pytest.mark.long)]
+)
 def test_after_an_error_at_any_rename_the_same_command_finishes_with_equal_results(
     commands, name, tmp_path, monkeypatch, capsys
 ):
