@@ -94,9 +94,9 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 
 
 def layout_of(
-    files: Files, left_out: Sequence[str], *, readme: str, head: str, tasks: Sequence[Mapping[str, Any]]
+    files: Files, left_out: Sequence[str], *, readme: str, head: str = "", tasks: Sequence[Mapping[str, Any]] = ()
 ) -> HubLayout:
-    """Return files with their README and the eval.yaml that registers the dataset as a benchmark on the Hub.
+    """Return files with their README and, if it has a head, the eval.yaml that registers the dataset on the Hub.
 
     `head` is a file beside this module: what the eval.yaml says before its tasks.
     """
@@ -106,8 +106,9 @@ def layout_of(
         contents |= {file.path: file.content for file in splits.values()}
         configs[config] = sum(file.table.num_rows for file in splits.values())
     contents[README] = readme.encode()
-    registration = yaml.safe_load(Path(__file__).with_name(head).read_text("utf-8")) | {"tasks": tasks}
-    contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
+    if head:
+        registration = yaml.safe_load(Path(__file__).with_name(head).read_text("utf-8")) | {"tasks": tasks}
+        contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
     return HubLayout(contents, configs, left_out)
 
 

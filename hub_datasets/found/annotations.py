@@ -15,13 +15,12 @@ from typing import Annotated, Literal, TypeVar
 from urllib.request import urlopen
 
 import pyarrow as pa
-import yaml
+from huggingface_hub import DatasetCard, DatasetCardData
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from hub_datasets.cards import Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
-from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file
-from turkic_idiom_tasks.dataset.hub_layout import README
+from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, layout_of
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
@@ -49,6 +48,7 @@ MISSING, CHANGED, ABSENT, REPEATED, DOUBTFUL = (
     "the sentence has an unclear expression",
 )
 Row = TypeVar("Row")
+_CARD = Path(__file__).parent / "found_card.md"
 _SCHEMA = pa.schema([*SCHEMAS["spans"], *SCHEMAS["found"]])
 
 
@@ -162,7 +162,7 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
                 reason = MISSING
             elif sentence is None:
                 reason = ABSENT
-            elif digest(sentence.text) != of_sentence[0].sha256:
+            elif {digest(sentence.text)} != {annotation.sha256 for annotation in of_sentence}:
                 reason = CHANGED
             elif texts_seen.setdefault((language, sentence.text), place) != place:
                 reason = REPEATED
@@ -191,13 +191,15 @@ def _row(
 ) -> dict[str, object]:
     """Return a sentence as a row of a span config, with where it is from."""
     spans: set[Span] = set()
+    problems = []
     for annotation in annotations:
-        problem = span_problem(annotation.spans, text) if annotation.spans else None
-        if problem:
-            place = f"{annotation.corpus}/{annotation.file}, sentence {display(annotation.sentence)}"
-            raise InputError(f"{place}: {problem}; correct its annotation")
+        problems.append(span_problem(annotation.spans or (), text))
         if annotation.sense == IDIOMATIC:
             spans.update(annotation.spans or ())
+    problems.append(span_problem(tuple(sorted(spans)), text))  # two idioms may not share a word
+    for problem in filter(None, problems):
+        place = f"{annotations[0].corpus}/{annotations[0].file}, sentence {display(annotations[0].sentence)}"
+        raise InputError(f"{place}: {problem}; correct its annotations")
     # The sense of the sentence is that of its first idiom of the lexicon, if it has one.
     first = min(annotations, key=lambda row: (SENSES.index(row.sense), row.concept is None))
     entry = lexicon.of(language).get(first.concept or "")
@@ -225,21 +227,20 @@ def found_layout(joined: Joined) -> HubLayout:
     if not files:
         reasons = ", ".join(f"{corpus}: {reason}" for corpus, reason in sorted(joined.left_out)) or "no annotations"
         raise InputError(f"no annotated sentence was found again ({reasons}); see --fetch")
-    licences = sorted({corpus.licence for corpus in joined.corpora.values()})
     configs, information = config_entries(files)
-    header = {"license": licences, "language": list(joined.rows), "configs": configs, "dataset_info": information}
-    lines = ["---", yaml.safe_dump(header, sort_keys=False, allow_unicode=True).rstrip(), "---", "# Found idioms", ""]
-    lines += ["Sentences that people wrote, with the idioms that readers (language models) found in them.", ""]
-    for corpus in joined.corpora.values():
-        lines.append(f"- {corpus.corpus}: {corpus.url}, {corpus.licence}")
-    for (name, reason), count in sorted(joined.left_out.items()):
-        lines.append(f"- left out: {count} annotations of {name}: {reason}")
-    contents = {README: ("\n".join(lines) + "\n").encode()}
-    sizes = {}
-    for config, splits in files.items():
-        contents |= {file.path: file.content for file in splits.values()}
-        sizes[config] = splits[TEST].table.num_rows
-    return HubLayout(contents, sizes, [])
+    data = DatasetCardData(
+        license=sorted({corpus.licence for corpus in joined.corpora.values()}),
+        language=list(joined.rows),
+        pretty_name="Found idioms",
+        annotations_creators=["machine-generated"],
+        language_creators=["found"],
+        task_categories=["token-classification"],
+        configs=configs,
+        dataset_info=information,
+    )
+    left_out = [[corpus, reason, count] for (corpus, reason), count in sorted(joined.left_out.items())]
+    card = DatasetCard.from_template(data, template_path=str(_CARD), corpora=joined.corpora.values(), left_out=left_out)
+    return layout_of(files, [], readme=str(card))
 
 
 def digest(text: str) -> str:

@@ -224,6 +224,24 @@ def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(corpora, anno
     assert {row.idiom for row in rows} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
 
 
+def test_an_annotation_of_another_text_is_left_out_with_its_sentence(corpora, annotations, dataset, tmp_path):
+    path = annotations / "tr.jsonl"
+    first, *others = read_rows(path)
+    write_rows(path, [first, first | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}, *others])
+    _, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    assert "reads otherwise" in stderr
+    assert "mini-ud/not-to-release/a.conllu/first" not in tagged(tmp_path / "o")
+
+
+def test_two_idioms_that_share_a_word_are_refused(corpora, annotations, dataset, tmp_path):
+    path = annotations / "tr.jsonl"
+    first, *others = read_rows(path)
+    overlapping = first | {"concept": None, "spans": [[first["spans"][0][0] - 2, first["spans"][0][0] + 5]]}
+    write_rows(path, [first, overlapping, *others])
+    code, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+    assert (code, "overlaps" in stderr, (tmp_path / "o").exists()) == (1, True, False)
+
+
 @pytest.mark.parametrize(
     ("change", "fact"),
     [

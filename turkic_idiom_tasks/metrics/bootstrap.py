@@ -105,9 +105,8 @@ class Resampled:
     seed: int
     # (C,) the part of each concept in a share of right answers; None for other scores
     shares: Floats | None = None
-    lowest: float = (
-        0.0  # such a share if all answers are wrong: below 0 when it is corrected for chance; 1 is the highest
-    )
+    # Such a share if all answers are wrong, which is below 0 when it is corrected for chance; the highest is 1
+    lowest: float = 0.0
 
     @property
     def n_concepts(self) -> int:
