@@ -30,11 +30,13 @@ def read_sentences(path: Path) -> Iterator[CorpusSentence]:
     try:
         content = decode_text(read_file(path))
         if path.suffix == TREEBANK:
-            for block in conllu.parse(content):
-                yield _treebank_sentence(block)
+            yield from [_treebank_sentence(block) for block in conllu.parse(content)]
             return
-    except (MalformedError, conllu.exceptions.ParseException) as error:
-        raise InputError(f"{path}: {first_line(error)}; download the file again") from error
+    except MalformedError as error:
+        raise InputError(f"{path}: {error}; check the name, or restore the file") from error
+    # What the library raises for lines that are no CoNLL-U; it leaves out the fields that a line lacks.
+    except (conllu.exceptions.ParseException, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: is no CoNLL-U: {first_line(error)}; restore the file") from error
     # Not splitlines(): a line separator inside a sentence must not move the numbers of the lines after it.
     for number, line in enumerate(content.split("\n"), start=1):
         if line.strip():

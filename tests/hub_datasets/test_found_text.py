@@ -1,5 +1,6 @@
 """`dataset mine` and `dataset found`: candidates in corpora, and annotations joined with their sentences again."""
 
+import contextlib
 import functools
 import http.server
 import json
@@ -7,6 +8,8 @@ import threading
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
 from hub_datasets.found.corpora import read_sentences
@@ -265,6 +268,27 @@ def test_damaged_treebanks_are_named(corpora):
         path.write_text(TREEBANK.replace(*damage), encoding="utf-8")
         with pytest.raises(InputError, match=r"a\.conllu"):
             list(read_sentences(path))
+
+
+LINES_OF_TREEBANKS = st.sampled_from(
+    [*TREEBANK.splitlines(), "1\tbad", "1-x\ta", "1.1\t" + "_\t" * 8 + "_", "# text =", ""]
+)
+
+
+@given(st.lists(LINES_OF_TREEBANKS | st.text(max_size=20), max_size=12))
+def test_whatever_is_no_treebank_is_refused_by_name(tmp_path_factory, lines):
+    path = tmp_path_factory.getbasetemp() / "any.conllu"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with contextlib.suppress(InputError):  # any other error fails the test
+        assert all(isinstance(sentence.text, str) for sentence in read_sentences(path))
+
+
+@pytest.mark.parametrize("line", ["1\tbad", "1-x\t_\t_\t_\t_\t_\t_\t_\t_\t_", "no tabs"])
+def test_a_line_that_is_no_conllu_is_one_line_of_error(line, tmp_path, dataset):
+    (tmp_path / "a.conllu").write_text(f"# text = bad\n{line}\n\n")
+    code, _, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", tmp_path / "a.conllu")
+    assert (code, "a.conllu" in stderr, len(stderr.splitlines())) == (1, True, 1)
+    assert not (tmp_path / "c.jsonl").exists()
 
 
 def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, dataset, tmp_path):
