@@ -225,8 +225,8 @@ def found_layout(joined: Joined) -> HubLayout:
     for language, rows in joined.rows.items():
         add_file(files, f"span-{language}", TEST, sorted(rows, key=lambda row: str(row["id"])), _SCHEMA)
     if not files:
-        reasons = ", ".join(f"{corpus}: {reason}" for corpus, reason in sorted(joined.left_out)) or "no annotations"
-        raise InputError(f"no annotated sentence was found again ({reasons}); see --fetch")
+        missing = "; add --fetch, which downloads them" if any(r == MISSING for _, r in joined.left_out) else ""
+        raise InputError(f"no annotated sentence was found in the corpora{missing}")
     configs, information = config_entries(files)
     data = DatasetCardData(
         license=sorted({corpus.licence for corpus in joined.corpora.values()}),

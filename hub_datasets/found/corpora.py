@@ -36,7 +36,8 @@ def read_sentences(path: Path) -> Iterator[CorpusSentence]:
         raise InputError(f"{path}: {error}; check the name, or restore the file") from error
     # What the library raises for lines that are no CoNLL-U; it leaves out the fields that a line lacks.
     except (conllu.exceptions.ParseException, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: is no CoNLL-U: {first_line(error)}; restore the file") from error
+        fault = f"a line lacks the field {error.args[0]}" if isinstance(error, KeyError) else first_line(error)
+        raise InputError(f"{path}: is no CoNLL-U: {fault}; restore the file") from error
     # Not splitlines(): a line separator inside a sentence must not move the numbers of the lines after it.
     for number, line in enumerate(content.split("\n"), start=1):
         if line.strip():
