@@ -57,7 +57,7 @@ def test_control_c_ends_questions_to_a_model_within_two_seconds_whatever_their_l
         assert seconds_to_end(["dataset", "verify", "lexicon", "--model", MODEL, *options], asked) < 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_control_c_ends_a_command_that_waits_for_the_hub(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as hub:
         hub.settimeout(60)

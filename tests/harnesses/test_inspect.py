@@ -52,7 +52,11 @@ def run(item_lexicon, tmp_path):
     return recorded
 
 
-@pytest.mark.parametrize("task", ["meaning", "equivalent", "usage", "cloze", "cloze_open", "recall", "spans"])
+@pytest.mark.parametrize(
+    "task",
+    ["meaning", "recall", "spans"]
+    + [pytest.param(task, marks=pytest.mark.long) for task in ("equivalent", "usage", "cloze", "cloze_open")],
+)
 def test_every_task_runs_with_a_local_transformer(task, item_lexicon, tmp_path, untrained_gpt):  # noqa: F811
     path = str(untrained_gpt)
     model = get_model("hf/local", memoize=False, model_path=path, tokenizer_path=path, device="cpu")
