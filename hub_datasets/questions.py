@@ -57,10 +57,10 @@ class Asking(Settings):
     cache: Path = Path("language-model-answers.jsonl")  # file of the answers
     prompt: int | None = None  # version; None is the newest
     max_tokens: PositiveInt | None = None  # of questions and answers together
+    max_requests: PositiveInt | None = None
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4  # requests at a time
     prices: Path | None = None  # of models, for a dry run
-    max_requests: PositiveInt | None = None  # these two have options of their own
-    dry_run: bool = False  # whether only the cost is printed
+    dry_run: bool = False  # an option of its own: only the cost is printed
 
 
 class AnswerFields(BaseModel):
@@ -115,7 +115,7 @@ class Budget:
     def take_request(self) -> None:
         """Count a request that is about to be sent; raise an InputError if nothing is left."""
         if self.max_requests is not None and self.requests >= self.max_requests:
-            raise InputError(f"--max-requests {self.max_requests} are used up; {GO_ON}")
+            raise InputError(f"max_requests={self.max_requests} are used up; {GO_ON}")
         if self.max_tokens is not None and self.tokens >= self.max_tokens:
             raise InputError(f"max_tokens={self.max_tokens} are used up ({self.tokens:,} so far); {GO_ON}")
         self.requests += 1

@@ -122,7 +122,7 @@ def test_what_may_pass_is_asked_for_again_after_the_pause_that_the_server_states
 
 def test_budget_and_concurrency_limit_the_requests(ask):
     with running_llm(lambda body: Slow(0.05, count(body))) as server:
-        with pytest.raises(InputError, match="--max-requests 3"):
+        with pytest.raises(InputError, match="max_requests=3"):
             ask(server, *"abcdefgh", budget=Budget(max_requests=3), concurrency=3)
         assert (len(server.requests), server.most_at_once) == (3, 3)
         _, replies = ask(server, *"abcdefgh", budget=Budget(max_requests=5))  # the other five
@@ -132,7 +132,7 @@ def test_budget_and_concurrency_limit_the_requests(ask):
         with pytest.raises(InputError, match="max_tokens=12"):
             ask(server, *"ABCDEFGH", budget=Budget(max_tokens=12), concurrency=1)
         assert len(server.requests) == 10
-    with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="--max-requests 2"):
+    with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="max_requests=2"):
         ask(server, "new", budget=Budget(max_requests=2))
     assert len(server.requests) == 2  # the client of the provider repeats nothing by itself
 

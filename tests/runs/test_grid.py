@@ -168,10 +168,10 @@ def test_an_adaptation_goes_on_from_the_saved_checkpoint(finished, grid_data, tm
     assert (checkpoint / "model.safetensors").stat().st_mtime_ns == weights
 
 
-def test_plan_status_and_a_second_run_compute_nothing(finished, grid_data, capsys):
+def test_status_and_a_second_run_compute_nothing(finished, grid_data, capsys):
     out, file = finished
     before = stamps(out)
-    for command in ("plan", "status", "run"):
+    for command in ("status", "run"):
         assert grid(command, file, data=grid_data, out=out) == 0
         printed = capsys.readouterr().out
         assert f"{N_CELLS} cells: {N_CELLS} done\nnothing is missing" in printed
@@ -213,7 +213,7 @@ def test_another_pooling_or_seed_computes_only_what_is_new(finished, untrained_b
 def test_the_estimate_comes_from_finished_cells_of_the_same_kind(finished, untrained_bert, grid_data, tmp_path, capsys):
     out, _ = finished
     part = retrieval_part([untrained_bert], seeds=[1, 2], regimes=["pretrained", "tr-only"], poolings=["mean"])
-    assert grid("plan", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=out) == 0
+    assert grid("status", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=out) == 0
     printed = capsys.readouterr().out
     took = [header.seconds for key, header in headers(out).items() if key[:3] == ("tr-only", None, "mean")]
     assert "3 cells: 2 done, 1 missing" in printed
@@ -272,7 +272,7 @@ def test_a_third_kind_of_cell_is_one_entry_in_the_table_of_kinds(grid_data, tmp_
     printed = capsys.readouterr().out
     assert "3 cells: 2 done, 1 failed" in printed
     assert "failed: toy, toy/model-1, pretrained, seed 1: ZeroDivisionError: no such idiom" in printed
-    assert grid("plan", write_grid_file(tmp_path, toy={"m": 3}), data=grid_data, out=tmp_path / "out") == 1
+    assert grid("status", write_grid_file(tmp_path, toy={"m": 3}), data=grid_data, out=tmp_path / "out") == 1
     assert "toy: unknown key 'm'" in capsys.readouterr().err
 
 
@@ -287,7 +287,7 @@ def test_what_a_command_cannot_use_is_one_line(finished, untrained_bert, grid_da
         ("run", file, other, out, 2, "holds results of other data"),
         ("tables", file, grid_data, damaged, 1, f"{path.name}: a gzip file that is cut short; delete the file"),
         ("tables", file, grid_data, tmp_path / "new", 1, "no cell of this grid is finished; begin with `turkic-idiom"),
-        ("plan", uzbek, grid_data, tmp_path / "new", 1, "no annotated uz sentences to train on; found tr, az"),
+        ("status", uzbek, grid_data, tmp_path / "new", 1, "no annotated uz sentences to train on; found tr, az"),
     ]
     for command, grid_file, data, folder, code, message in cases:
         assert grid(command, grid_file, data=data, out=folder) == code, message

@@ -226,7 +226,7 @@ def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(datase
 
 def test_a_cell_scores_what_the_command_scores(grid, dataset, untrained_bert, tmp_path):
     command = ["finetune", "similarity", "-m", str(untrained_bert), "--data", dataset.path, "--seed", "1"]
-    command += ["--epochs", "1", "--set", "batch_size=8", "--learning-rate", "1e-3", "--idiom-tokens", "all"]
+    command += ["--set", "epochs=1", "--set", "batch_size=8", "--set", "learning_rate=1e-3", "--idiom-tokens", "all"]
     assert main([*command, "--out", str(tmp_path / "tuned")]) == 0
     record = json.loads((tmp_path / "tuned" / SIMILARITY_RECORD).read_text())
     assert spearman(grid, "simcse-all-tokens") == pytest.approx(record["test"]["tur"]["spearman"], abs=1e-6)

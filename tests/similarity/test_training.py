@@ -251,7 +251,7 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
     monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
     out = tmp_path / "mine"
     command = ["finetune", "similarity", "-m", str(sentence_model), "--data", "chengyu", "--out", str(out)]
-    assert main([*command, "--epochs", "2", "--learning-rate", "3e-3", "--set", "batch_size=8"]) == 0
+    assert main([*command, "--set", "epochs=2", "--set", "learning_rate=3e-3", "--set", "batch_size=8"]) == 0
     shown = capsys.readouterr().out
     record = json.loads((out / SIMILARITY_RECORD).read_text())
     scores = record["test"]["cmn"]

@@ -47,7 +47,7 @@ def commands(grid_data, untrained_bert, tmp_path_factory):
     assert main([*run, "--out", str(results)]) == 0
     assert main([*submit, "--out", str(submissions)]) == 0
     assert main(["grid", "run", str(file), *data, "--out", str(folder / "grid")]) == 0
-    quick = ("--epochs", "1", "--seed", "1", "--target", "az")
+    quick = ("--set", "epochs=1", "--seed", "1", "--target", "az")
     return {
         "run": run,
         "submit": submit,

@@ -326,7 +326,7 @@ def test_the_command_gives_each_idiom_a_token_and_the_tasks_apply_it(
     with_mask, similarity_command, tmp_path, capsys, register_local
 ):
     (tmp_path / "sentences.txt").write_text("ev baş boş\nbaş baş su\n", encoding="utf-8")
-    options = ["--epochs", 2, "--learning-rate", "3e-3", "--set", "batch_size=8", "--idiom-tokens", "all"]
+    options = ["--set", "epochs=2", "--set", "learning_rate=3e-3", "--set", "batch_size=8", "--idiom-tokens", "all"]
     options += ["--set", f"pretrain_sentences={tmp_path / 'sentences.txt'}", "--set", "pretrain_epochs=1"]
     code, out = similarity_command(with_mask, *options)
     assert code == 0
@@ -348,7 +348,7 @@ def test_the_command_gives_each_idiom_a_token_and_the_tasks_apply_it(
 
 
 def test_the_command_asks_the_classifier_and_saves_it(sentence_model, similarity_command, classifiers):
-    options = ("--epochs", 1, "--idiom-tokens", "select", "--set", f"idiomaticity_classifier={classifiers}")
+    options = ("--set", "epochs=1", "--idiom-tokens", "select", "--set", f"idiomaticity_classifier={classifiers}")
     code, out = similarity_command(sentence_model, *options)
     assert code == 0
     tokens = json.loads((out / SIMILARITY_RECORD).read_text())["idiom_tokens"]

@@ -121,7 +121,8 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
     out = tmp_path / "out"
     model = shutil.copytree(untrained_bert, tmp_path / "model")
     command = ["finetune", "idiomaticity", "-m", str(model), "--data", "astitch", "--setup", "one-shot"]
-    command += ["--epochs", "6", "--learning-rate", "3e-3", "--set", "batch_size=8", "--out", str(out), "--seed", "1"]
+    command += ["--set", "epochs=6", "--set", "learning_rate=3e-3", "--set", "batch_size=8", "--seed", "1"]
+    command += ["--out", str(out)]
     assert main(command) == 0
     shown = capsys.readouterr().out
     assert "60 + 4 training rows, 8 for development, 30 for the test (3 idioms)" in shown

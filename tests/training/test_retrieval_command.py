@@ -42,7 +42,7 @@ def task_score(model, data, folder):
 def test_the_command_tunes_saves_and_the_model_is_scored_at_once(sentence_model, lexicon_folder, tmp_path, capsys):
     folder = tmp_path / "mine"
     command = ["finetune", "retrieval", "-m", str(sentence_model), "--regime", "monolingual", "--language", "az"]
-    command += ["--epochs", "6", "--learning-rate", "5e-3", "--data", str(lexicon_folder), "--out", str(folder)]
+    command += ["--set", "epochs=6", "--set", "learning_rate=5e-3", "--data", str(lexicon_folder), "--out", str(folder)]
     assert main(command) == 0
     shown = capsys.readouterr().out
     record = json.loads((folder / RETRIEVAL_RECORD).read_text())

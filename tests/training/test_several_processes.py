@@ -22,7 +22,7 @@ def launched(sentence_model, untrained_bert, tmp_path_factory):
     torchrun = Path(sys.executable).parent / "torchrun"
     launch = (torchrun, "--standalone", "--nproc_per_node", "2", "-m", "tests.training.several_processes")
     span = ("finetune", "span", "-m", untrained_bert, "--data", data, "--out", folder / "spans")
-    settings = ("--epochs", "1", "--learning-rate", "5e-3", "--seed", "1")
+    settings = ("--set", "epochs=1", "--set", "learning_rate=5e-3", "--seed", "1")
     command = (*launch, sentence_model, folder / "retrieval", *span, *settings)
     run = run_to_end(command, cwd=REPOSITORY, timeout=600)
     assert run.returncode == 0, run.stderr[-2000:]

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.record import find_records, read_header
 
-QUICK = ("--epochs", "1", "--learning-rate", "5e-3")
+QUICK = ("--set", "epochs=1", "--set", "learning_rate=5e-3")
 REPO = "org/idiom-spans"
 
 
@@ -66,7 +66,7 @@ def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert,
     printed = capsys.readouterr().out
     assert n_seeds(copied, untrained_bert) == "2"
     assert f"Checkpoints: {copied / 'checkpoints'}" in printed
-    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--seed", 2, "--epochs", "2")) == 0
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--seed", 2, "--set", "epochs=2")) == 0
     assert n_seeds(copied, untrained_bert) == "2"  # those of other settings are not counted
 
 

@@ -16,7 +16,6 @@ from turkic_idiom_tasks.cli.language_model import (
     DryRun,
     Languages,
     LexiconDirectory,
-    MaxRequests,
     MinCaught,
     Model,
     Panel,
@@ -50,7 +49,6 @@ def enrich(
     *,
     languages: Languages = None,
     dry_run: DryRun = False,
-    max_requests: MaxRequests = None,
     values: Values = None,
 ) -> None:
     """Have a model write citation form, meaning and example of aligned idioms, each within its language.
@@ -63,7 +61,7 @@ def enrich(
     from hub_datasets.prompts import ENRICH, load_prompt
     from turkic_idiom_tasks.lexicon.load import check_target
 
-    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
+    settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(ENRICH, settings.prompt)
     check_target(out)
     draft, is_list = read_draft(file)
@@ -99,7 +97,6 @@ def verify(
     min_caught: MinCaught = None,
     languages: Languages = None,
     dry_run: DryRun = False,
-    max_requests: MaxRequests = None,
     values: Values = None,
 ) -> None:
     """Have a second model accept or reject every complete entry, by three criteria and with its confidence.
@@ -114,7 +111,7 @@ def verify(
     from turkic_idiom_tasks.io.output_files import check_outputs, write_output
     from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
-    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
+    settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(VERIFY, settings.prompt)
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-verdicts.jsonl")
     outputs = {"--verdicts": verdicts}
@@ -175,7 +172,6 @@ def judge_lexicon(
     min_caught: MinCaught = None,
     languages: Languages = None,
     dry_run: DryRun = False,
-    max_requests: MaxRequests = None,
     values: Values = None,
 ) -> None:
     """Have a model, or a panel of several, rate idiom-meaning pairs as HIGH, MEDIUM or LOW.
@@ -204,7 +200,7 @@ def judge_lexicon(
         raise InputError(f"{directory}: has no meanings to judge in these languages; run dataset enrich first")
     verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-judged.jsonl")
     paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
-    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
+    settings = asking_settings(values, dry_run=dry_run)
     judged = _judge(cases, models, settings, verdicts, inputs=[directory], paper=paper)
     report_caught(caught_errors(judged), min_caught=min_caught)
 
@@ -222,7 +218,6 @@ def judge_explanations(
     *,
     verdicts: Verdicts = None,
     dry_run: DryRun = False,
-    max_requests: MaxRequests = None,
     values: Values = None,
 ) -> None:
     """Have a model, or a panel of several, rate explanations of idioms against the meaning in the lexicon.
@@ -236,7 +231,7 @@ def judge_explanations(
     cases = read_explanations(samples)
     first = samples[0]
     verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
-    settings = asking_settings(values, dry_run=dry_run, max_requests=max_requests)
+    settings = asking_settings(values, dry_run=dry_run)
     # Not the folders themselves, because the verdicts stand in the folder of the samples unless --verdicts is given.
     _judge(cases, models, settings, verdicts, inputs=explanation_files(samples))
 

@@ -1,13 +1,11 @@
 """``turkic-idiom finetune``: fine-tune encoders for retrieval and for idiom spans, also under torchrun."""
 
-import functools
-import inspect
 import json
 import logging
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -20,7 +18,14 @@ from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.training.config import SEEDS, RetrievalConfig, SpanConfig, checked, is_first_process
+from turkic_idiom_tasks.training.config import (
+    SEEDS,
+    RetrievalConfig,
+    SettingsKind,
+    SpanConfig,
+    checked,
+    is_first_process,
+)
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -35,56 +40,31 @@ Seeds = Annotated[list[int] | None, typer.Option("--seed", metavar="N", help="Ma
 NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
 ]
-Command = Callable[..., None]
-_OPTIONS = ("epochs", "learning_rate", "seed")  # settings that everybody uses
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything random.")]
 
 
-def with_settings(kind: type[BaseModel]) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command options for the settings of a training in place of `config`.
+def settings_option(kind: type[BaseModel]) -> Any:
+    """Return the option ``--set``, whose help names the settings of a training with their defaults."""
+    settings = []
+    for name, field in kind.model_fields.items():
+        if name != "seed" and get_args(field.annotation) != (False,):  # those cannot be set at all
+            remark = f" ({field.description})" if field.description else ""
+            settings.append(f"{name}={json.dumps(field.default)}{remark}")
+    return typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Defaults: {', '.join(settings)}.")
 
-    The fields in `_OPTIONS` have an option of their own; the others are set by ``--set NAME=VALUE``.
-    """
 
-    def decorate(command: Command) -> Command:
-        options: dict[str, tuple[Any, Any]] = {}  # parameter -> annotation, default
-        others = []
-        for name, field in kind.model_fields.items():
-            if name in _OPTIONS:
-                value_type = str if field.default is None else type(field.default)
-                metavar = {int: "N", float: "X"}.get(value_type, "NAME")
-                option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=field.description)
-                options[name] = (Annotated[value_type | None, option], field.default)
-            elif get_args(field.annotation) != (False,):  # those cannot be set at all
-                remark = f" ({field.description})" if field.description else ""
-                others.append(f"{name}={json.dumps(field.default)}{remark}")
-        names = list(options)
-        further = typer.Option("--set", metavar="NAME=VALUE", help=f"May be repeated. Defaults: {', '.join(others)}.")
-        options["further"] = (Annotated[list[str] | None, further], None)
-        signature = inspect.signature(command, eval_str=True)
-        parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "config"]
-        for name, (annotation, default) in options.items():
-            kind_of_parameter = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(name, kind_of_parameter, default=default, annotation=annotation))
+def settings_of(kind: type[SettingsKind], values: Iterable[str] | None, **options: object) -> SettingsKind:
+    """Return what ``--set`` and the options of the same names state."""
+    return checked(kind, assigned(values, options=options) | options)
 
-        @functools.wraps(command)
-        def run(**arguments: Any) -> None:
-            settings = {name: arguments.pop(name) for name in names}
-            settings |= assigned(arguments.pop("further"), options=names)
-            command(config=checked(kind, settings), **arguments)
 
-        # typer reads both
-        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return run
-
-    return decorate
+SpanSettings = Annotated[list[str] | None, settings_option(SpanConfig)]
+RetrievalSettings = Annotated[list[str] | None, settings_option(RetrievalConfig)]
 
 
 @finetune_app.command()
-@with_settings(SpanConfig)
 def span(
     model: Models,
-    config: SpanConfig,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.")] = Path(
         "span-results"
     ),
@@ -97,6 +77,7 @@ def span(
         ),
     ] = None,
     seed: Seeds = None,
+    values: SpanSettings = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune token classifiers on one language with every seed, and test them on every language.
@@ -113,7 +94,12 @@ def span(
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     # The cells are those of a grid without adaptation, so that `grid run` goes on from the same checkpoints.
-    declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False, "training": config}
+    declared: dict[str, Any] = {
+        "models": tuple(model),
+        "language": language,
+        "adapt": False,
+        "training": settings_of(SpanConfig, values),
+    }
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
     part = checked(SpanCells, declared)
     # Everything that can be wrong is looked at before a model is downloaded and trained.
@@ -146,10 +132,8 @@ def span(
 
 
 @finetune_app.command()
-@with_settings(RetrievalConfig)
 def retrieval(
     model: Model,
-    config: RetrievalConfig,
     regime: Annotated[
         str,
         typer.Option(
@@ -164,6 +148,8 @@ def retrieval(
     ] = None,
     out: NewFolder = None,
     data: Data = "",
+    seed: Seed = 42,
+    values: RetrievalSettings = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.
@@ -177,6 +163,7 @@ def retrieval(
 
     # Otherwise each process of torchrun would print the same lines.
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
+    config = settings_of(RetrievalConfig, values, seed=seed)
     dataset = open_dataset(data)
     pairs = build_regime(dataset, regime, language=language)
     # torch is loaded only after everything else is checked

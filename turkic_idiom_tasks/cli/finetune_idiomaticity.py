@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, with_settings
+from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, settings_of, settings_option
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
 from turkic_idiom_tasks.cli.output import new_table, plain_console, score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
@@ -19,10 +19,8 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 @finetune_app.command()
-@with_settings(IdiomaticityConfig)
 def idiomaticity(
     model: Model,
-    config: IdiomaticityConfig,
     data: Annotated[
         str,
         typer.Option(
@@ -59,6 +57,7 @@ def idiomaticity(
         "idiomaticity"
     ),
     seed: Seeds = None,
+    values: Annotated[list[str] | None, settings_option(IdiomaticityConfig)] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune classifiers that tell whether an idiom is meant or its words, and score them by macro F1.
@@ -72,6 +71,7 @@ def idiomaticity(
     from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 
     log.setLevel(logging.INFO)
+    config = settings_of(IdiomaticityConfig, values)
     seeds = checked(TrainingSeeds, {"seeds": tuple(seed)} if seed else {}).seeds
     chosen = () if inputs == ["none"] else tuple(dict.fromkeys(inputs or ("idiom",)))
     rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())

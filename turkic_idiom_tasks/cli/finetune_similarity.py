@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from turkic_idiom_tasks.cli.finetune import Model, NewFolder, finetune_app, tuned_folder, with_settings
+from turkic_idiom_tasks.cli.finetune import (
+    Model,
+    NewFolder,
+    Seed,
+    finetune_app,
+    settings_of,
+    settings_option,
+    tuned_folder,
+)
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
 from turkic_idiom_tasks.cli.output import UNDEFINED, cells_of, plain_console, similarity_cells, similarity_table
 from turkic_idiom_tasks.errors import usage_error
@@ -27,10 +35,8 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 @finetune_app.command()
-@with_settings(SimilarityOptions)
 def similarity(
     model: Model,
-    config: SimilarityOptions,
     data: Annotated[
         str,
         typer.Option(
@@ -56,6 +62,8 @@ def similarity(
         str | None,
         typer.Option(metavar="all|select", help="A new token in place of each idiom, or where a classifier says so."),
     ] = None,
+    seed: Seed = 42,
+    values: Annotated[list[str] | None, settings_option(SimilarityOptions)] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune an encoder so that a sentence with an idiom is like its paraphrase, not like a literal rewording.
@@ -64,6 +72,7 @@ def similarity(
     pairs of the similarity tasks. Example: turkic-idiom finetune similarity -m ./my-encoder --data lexicon --out mine
     """
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
+    config = settings_of(SimilarityOptions, values, seed=seed)
     if config.general is not None and config.loss != COSINE:
         raise usage_error(f"general {config.general}: only loss=cosine learns from pairs with scores; leave it out")
     replacements = [] if idiom_tokens is None else [idiom_tokens]

@@ -50,22 +50,19 @@ GridFolder = Annotated[
 
 
 @grid_app.command()
-def plan(file: GridFile, out: GridFolder = None) -> None:
-    """Print every cell with its state and, once cells are finished, an estimate of the time for the missing ones."""
+def status(
+    file: GridFile,
+    out: GridFolder = None,
+    cells: Annotated[bool, typer.Option("--cells", help="Name every cell with its state.")] = False,
+) -> None:
+    """Print how many cells are done or missing, why cells failed, and an estimate of the time for the missing ones."""
     from turkic_idiom_tasks.report.grid_report import Report
 
     report = Report.of(_open(file, out))
-    for cell, state in report.states.items():
-        sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
-    sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))
-
-
-@grid_app.command()
-def status(file: GridFile, out: GridFolder = None) -> None:
-    """Print how many cells are done or missing, and why cells failed."""
-    from turkic_idiom_tasks.report.grid_report import Report
-
-    _print_status(Report.of(_open(file, out)))
+    if cells:
+        for cell, state in report.states.items():
+            sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
+    _print_status(report)
 
 
 @grid_app.command()

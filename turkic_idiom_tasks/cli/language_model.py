@@ -45,9 +45,6 @@ MinCaught = Annotated[
 
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print requests, tokens and cost, and send nothing.")]
-MaxRequests = Annotated[
-    int | None, typer.Option("--max-requests", min=1, metavar="N", help="Stop before another request is sent.")
-]
 Values = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,9 +52,9 @@ Values = Annotated[
         metavar="NAME=VALUE",
         help="May be repeated. base_url (of the server, mostly ending in /v1; or OPENAI_BASE_URL), cache (FILE of all "
         "answers, none of which is asked for twice), prompt (version; 1 is the paper's wording), max_tokens (of "
-        "questions and answers), concurrency (requests at a time), prices (YAML for --dry-run, per million tokens: "
-        "{MODEL: {input: 2.0, output: 8.0}}), temperature (a number, or default), answer_tokens, seed, structured, "
-        "stream, timeout (seconds), retries.",
+        "questions and answers), max_requests (repeated ones count), concurrency (requests at a time), prices (YAML "
+        "for --dry-run, per million tokens: {MODEL: {input: 2.0, output: 8.0}}), temperature (a number, or default), "
+        "answer_tokens, seed, structured, stream, timeout (seconds), retries.",
     ),
 ]
 
@@ -71,11 +68,11 @@ class _Price(BaseModel):
     output: Annotated[float, Field(ge=0)]
 
 
-def asking_settings(values: Sequence[str] | None, *, dry_run: bool, max_requests: int | None) -> Asking:
-    """Return what ``--set`` and the two options state; an InputError names the value that cannot be used."""
+def asking_settings(values: Sequence[str] | None, *, dry_run: bool) -> Asking:
+    """Return what ``--set`` and ``--dry-run`` state; an InputError names the value that cannot be used."""
     from hub_datasets.questions import Asking
 
-    options = {"dry_run": dry_run, "max_requests": max_requests}
+    options = {"dry_run": dry_run}
     stated = assigned(values, options=options) | options
     if stated.get("temperature") == "default":
         stated["temperature"] = None

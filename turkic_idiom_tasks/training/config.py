@@ -1,7 +1,7 @@
 """Settings of fine-tuning, checked by pydantic, and the processes that torchrun starts.
 
-The settings have the same names in a grid file, and the options of `turkic-idiom finetune` are made from them. This
-module imports nothing heavy, so that a command line or a grid file can be checked before torch is loaded.
+The settings have the same names in a grid file and after ``--set`` of `turkic-idiom finetune`. This module
+imports nothing heavy, so that a command line or a grid file can be checked before torch is loaded.
 """
 
 import os
