@@ -26,6 +26,8 @@ from turkic_idiom_tasks.metrics.bootstrap import (
 
 Bools = npt.NDArray[np.bool_]
 
+_FEW_DRAWS = RESAMPLES // 125  # twice as many are fewer than the interval leaves out, unless very few concepts count
+_CUTS = [_FEW_DRAWS, RESAMPLES - 1 - _FEW_DRAWS]
 _SAME = 1e-12  # a smaller difference is rounding
 _DECIMALS = 9  # to which scores are rounded before they are put in order, so that equal ones stand by their names
 
@@ -111,7 +113,8 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
     reach = np.array([model.reach for model in models])
     influences = np.stack([model.influence for model in models])
     has_undefined = np.array([np.isnan(model.draws).any() for model in models])
-    least, most = (np.array([end(model.draws) for model in models]) for end in (np.min, np.max))
+    # The draw that has _FEW_DRAWS below it, and the one that has as many above it
+    low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
     for upper in range(len(models) - 1):
         gaps = scores[upper] - scores[upper + 1 :]
         is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
@@ -124,9 +127,12 @@ def better_pairs(models: Sequence[Resampled]) -> Bools:
         # if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the edge.
         n_below_end = np.floor(tails * (RESAMPLES - 1))
         threshold = models[upper].draws - _SAME
-        are_apart = least[upper] - _SAME > most[lower]  # no draw of the one reaches any of the other
-        for pair, place in enumerate(lower.tolist()):
-            n_not_above = 0 if are_apart[pair] else int(np.count_nonzero(models[place].draws >= threshold))
+        # Apart from _FEW_DRAWS of either, all draws of the upper model lie above all draws of the other
+        are_apart = (low[upper] - _SAME > high[lower]) & (n_below_end >= 2 * _FEW_DRAWS) & ~is_undefined
+        is_better[upper, lower[are_apart]] = True
+        for pair in np.flatnonzero(~are_apart).tolist():
+            place = lower[pair]
+            n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
             if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
                 is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
             else:

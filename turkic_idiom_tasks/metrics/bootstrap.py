@@ -211,6 +211,8 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
     """
     if not parts:
         raise ValueError("a macro average needs at least one subset")
+    if len(parts) == 1:
+        return parts[0]
     concepts, (influences, shares) = _align(parts)
     draws = np.zeros(RESAMPLES)
     for part in parts:
