@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hub_datasets.import_report import Note, Reading
 from turkic_idiom_tasks.io.reading import first_unseen, is_unseen
 from turkic_idiom_tasks.languages import LANGUAGES, Language
-from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outside
+from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outside, to_common
 from turkic_idiom_tasks.splits import SENSE_SEPARATOR
 
 # A text beyond these bounds is extraction noise. The longest texts in the two dictionaries that were tried are an idiom
@@ -39,6 +39,7 @@ _LOOK_ALIKES = str.maketrans(
     "ABEKMHOPCTYXSIJaeopcyxsijm" + "ABEZHIKMNOPTYXo" + "əƏəƏ",
 )
 _FOREIGN = re.compile(r"[\u0370-\u04ff\u01dd\u018e]")
+LATIN = "Latn"
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -92,10 +93,10 @@ def idiom_problem(idiom: str, language: Language) -> str:
 
 def clean_text(text: str, language: Language) -> str:
     """Return NFC text with single spaces in which look-alikes of the language's letters and quotes are replaced."""
-    text = _CONTROL.sub(" ", latinised(text))
+    text = _CONTROL.sub(" ", latinised(text) if language.script == LATIN else text)
     text = _SPACE_BEFORE.sub("", _QUOTED.sub(r"“\1”", text))
-    is_uzbek = language.code == "uz"
-    text = _FINAL_APOSTROPHE.sub(APOSTROPHE, text) if is_uzbek else _ODD_APOSTROPHE.sub("’", text)
+    is_letter = language.turned_comma_after  # the apostrophe
+    text = _FINAL_APOSTROPHE.sub(APOSTROPHE, text) if is_letter else _ODD_APOSTROPHE.sub("’", text)
     for _ in range(_CLEAN_ROUNDS):
         cleaned = clean(text, language)
         if cleaned == text:
@@ -122,8 +123,12 @@ def compared(text: str | None, language: Language) -> str:
 
 
 def slug(text: str, language: str) -> str:
-    """Return the ASCII letters and digits of a text, words joined by hyphens: `göz yummak` -> `goz-yummak`."""
-    folded = fold(text, LANGUAGES[language]).translate(_SLUG_LETTERS)
+    """Return the ASCII letters and digits of a text, words joined by hyphens: `göz yummak` -> `goz-yummak`.
+
+    Other scripts are first mapped to the common orthography: `көз жұму` -> `koz-yumu`.
+    """
+    known = LANGUAGES[language]
+    folded = fold(text if known.script == LATIN else to_common(text, known), known).translate(_SLUG_LETTERS)
     return "-".join(re.findall(r"[a-z0-9]+", without_accents(folded).lower()))
 
 

@@ -30,14 +30,6 @@ from turkic_idiom_tasks.orthography import share_stem
 FILLED, UNKNOWN, UNREADABLE = "filled", "not known to the model", "answer not readable"
 NOT_IN_EXAMPLE = "example left out: the idiom is not in it"
 OTHER_FORM = "citation form left out: no word in common with the idiom"
-_PAPER_WORDS = {  # what the paper's format says of each language; Uzbek is ours, after the pattern of the others
-    "tr": ("TR", "Turkish"),
-    "az": ("AZ", "Azerbaijani Turkish"),
-    "tk": ("TK", "Turkmen Turkish"),
-    "gag": ("GA", "Gagauz Turkish"),
-    "uz": ("UZ", "Uzbek"),
-}
-_PAPER_LANGUAGES = ("tr", "az", "tk", "gag")
 
 
 class EntryAnswer(AnswerFields):
@@ -89,9 +81,8 @@ def enrichment_tasks(draft: Lexicon, prompt: Prompt, *, languages: Sequence[str]
         # The paper asks about all languages of a row at once; a language without an idiom has a hyphen there.
         cells, formats = {}, []
         keys: dict[str, Any] = {}
-        for code, (prefix, name) in _PAPER_WORDS.items():
-            if code not in _PAPER_LANGUAGES and code not in entries:
-                continue
+        for code in dict.fromkeys((*paper.LANGUAGE_NAMES, *entries)):
+            prefix, name = paper.prefix(code), paper.LANGUAGE_NAMES.get(code, LANGUAGES[code].name)
             cells[f"{prefix}-Deyim"] = entries[code].idiom if code in entries else "-"
             formats.append(
                 f'"{prefix}-Deyim": "Input", "{prefix}-Anlam": "Meaning in {name}", '
@@ -120,7 +111,7 @@ def apply_enrichment(
             cells = reply.value.model_dump(by_alias=True)
             if isinstance(reply.value, EntryAnswer):
                 (code,) = task.entries
-                prefix, _ = _PAPER_WORDS[code]
+                prefix = paper.prefix(code)
                 cells = {f"{prefix}-Deyim": reply.value.citation_form, f"{prefix}-Anlam": reply.value.meaning}
                 cells[f"{prefix}-Ornek"] = reply.value.example
             # The reader of the paper's rows takes empty texts and dashes for what they are.

@@ -11,7 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,10 @@ import yaml
 from hub_datasets.cards import DataFile, Files, dataset_card, lexicon_card
 from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
+from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.io.files import commit_folder
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, own_records
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
@@ -90,7 +90,9 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             "about": re.sub("^#", "##", lexicon_card(lexicon), flags=re.MULTILINE),
         },
     )
-    return layout_of(files, left_out, readme=readme, head="dataset_eval.yaml", tasks=_tasks(files))
+    layout = layout_of(files, left_out, readme=readme, head="dataset_eval.yaml", tasks=_tasks(files))
+    own_languages = own_records(code for code in LANGUAGES if lexicon.of(code))
+    return replace(layout, contents={**layout.contents, LANGUAGES_FILE: own_languages}) if own_languages else layout
 
 
 def layout_of(
@@ -123,8 +125,8 @@ def add_file(files: Files, config: str, split: str, rows: Sequence[Mapping[str, 
 def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
     """Add the files of every task and subset; return the subsets that the lexicon has no data for."""
     left_out = []
-    for task, subsets in SUBSETS.items():
-        for subset in subsets:
+    for task, spec in TASKS.items():
+        for subset in spec.subsets:
             name = f"{task}-{subset}"
             data = build_retrieval(lexicon, task, subset)
             if data is None:
@@ -168,9 +170,10 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
 def _tasks(files: Files) -> list[dict[str, str]]:
     """Return the tasks of eval.yaml: an entry for each retrieval task and subset."""
     tasks: list[dict[str, str]] = []
-    for short, subsets in SUBSETS.items():
-        name = TASKS[short].name
-        configs = {subset: f"{short}-{subset}-queries" for subset in subsets if f"{short}-{subset}-queries" in files}
+    for short, spec in TASKS.items():
+        name = spec.name
+        configs = {subset: f"{short}-{subset}-queries" for subset in spec.subsets}
+        configs = {subset: config for subset, config in configs.items() if config in files}
         if configs:
             tasks.append({"id": name})  # the mean over the subsets
         for subset, config in configs.items():

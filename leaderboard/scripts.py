@@ -16,7 +16,7 @@ from leaderboard.data import BoardData, SubsetItems
 from leaderboard.details import item_results, wrong_answers
 from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, concept_of
+from turkic_idiom_tasks.dataset.retrieval import TASKS, concept_of
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
@@ -272,7 +272,7 @@ def check_rules(data: BoardData) -> dict[str, Any]:
         elif task == STS:
             kind, head = "similarities", ["subset"]
             subsets = {name: {} for name in subsets}  # a submission also has pairs that are not scored themselves
-        elif task in SUBSETS:
+        elif task in TASKS:
             kind, head = "ranking", ["subset", "documents"]
         # The board of encoders knows no subsets of items: null stands for any
         of_file = {"task": task, "kind": kind, "head": head, "subsets": subsets or None}

@@ -8,32 +8,40 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.languages import Language
 
 TURNED_COMMA = "\u02bb"  # the letter in oʻ, gʻ
 APOSTROPHE = "\u02bc"  # tutuq belgisi
 _APOSTROPHE_LIKE = "'\u2018\u2019\u201b`\u00b4\u02b9\u02bb\u02bc"
-_COMMA_BELOW = str.maketrans("șțȘȚ", "şţŞŢ")  # Romanian look-alikes of the Gagauz cedilla letters
 _SPACE = re.compile(r"\s+")
-_UZBEK_TURNED = re.compile(f"(?<=[oOgG])[{_APOSTROPHE_LIKE}]")
-_UZBEK_TUTUQ = re.compile(rf"(?<=[^\WoOgG])[{_APOSTROPHE_LIKE}](?=\w)")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 
 def clean(text: str, language: Language) -> str:
     """Return text as the lexicon stores it: NFC, invisible characters removed, white space single, the right letters.
 
-    Uzbek apostrophes become U+02BB after o and g and U+02BC between other letters; Gagauz (and any other) s and t
-    with a comma below become the cedilla letters. Used on import; text already in the lexicon must be unchanged by
-    it.
+    Where an apostrophe stands for a letter, as in Uzbek, it becomes U+02BB after o and g and U+02BC between other
+    letters; look-alikes such as s and t with a comma below become the letters that are meant. Used on import; text
+    already in the lexicon must be unchanged by it.
     """
     text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
-    if language.code == "uz":
-        text = _UZBEK_TURNED.sub(TURNED_COMMA, text)
-        text = _UZBEK_TUTUQ.sub(APOSTROPHE, text)
-    if language.code in ("gag", "tr", "az", "tk"):
-        text = text.translate(_COMMA_BELOW)
-    return _SPACE.sub(" ", text).strip()
+    if language.turned_comma_after:
+        turned, other = _apostrophes(language)
+        text = other.sub(APOSTROPHE, turned.sub(TURNED_COMMA, text))
+    return _SPACE.sub(" ", text.translate(_look_alikes(language))).strip()
+
+
+@cache
+def _apostrophes(language: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    letters = language.turned_comma_after + language.turned_comma_after.upper()
+    turned = re.compile(f"(?<=[{letters}])[{_APOSTROPHE_LIKE}]")
+    return turned, re.compile(rf"(?<=[^\W{letters}])[{_APOSTROPHE_LIKE}](?=\w)")
+
+
+@cache
+def _look_alikes(language: Language) -> dict[int, str]:
+    capitals = {wrong.upper(): right.upper() for wrong, right in language.look_alikes.items()}
+    return str.maketrans(language.look_alikes | capitals)
 
 
 def lower(text: str, language: Language | None) -> str:
@@ -57,7 +65,7 @@ _FOLD = {ord(sign): TURNED_COMMA for sign in _APOSTROPHE_LIKE} | {ord("â"): "a"
 def _lower_table(dotless_i: bool) -> dict[int, str]:
     """Return a table from every cased code point to its lower-case one; those without a single one are left out."""
     table = {}
-    for point in range(0x250):
+    for point in range(0x530):  # Latin, Greek and Cyrillic
         lowered = chr(point).lower()
         if len(lowered) == 1 and lowered != chr(point):
             table[point] = lowered
@@ -70,10 +78,10 @@ def _lower_table(dotless_i: bool) -> dict[int, str]:
 def letters_outside(text: str, language: Language) -> list[str]:
     """Return the letters of `text` that are not in the language's alphabet, in order, without repeats.
 
-    In Uzbek an apostrophe stands for a letter, so any but U+02BB and U+02BC is reported; elsewhere it is punctuation
+    Where an apostrophe stands for a letter, any but U+02BB and U+02BC is reported; elsewhere it is punctuation
     (`Ankara'ya`).
     """
-    stand_for_letters = _APOSTROPHE_LIKE if TURNED_COMMA in language.alphabet else TURNED_COMMA + APOSTROPHE
+    stand_for_letters = _APOSTROPHE_LIKE if language.turned_comma_after else TURNED_COMMA + APOSTROPHE
     outside = []
     for character in dict.fromkeys(lower(text, language)):
         is_letter = character.isalpha() or unicodedata.combining(character) or character in stand_for_letters
@@ -88,16 +96,16 @@ def to_common(text: str, language: Language) -> str:
     This maps the spelling letter by letter, not the sounds. It is all that the built-in baseline knows about how the
     languages are related.
     """
-    pattern, mapping = _common_pattern(language.code)
+    pattern, mapping = _common_pattern(language)
     lowered = lower(unicodedata.normalize("NFC", text), language)
-    if language.code == "uz":
+    if language.turned_comma_after:
         lowered = clean(lowered, language)
     return pattern.sub(lambda match: mapping[match[0]], lowered) if mapping else lowered
 
 
 @cache
-def _common_pattern(code: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    mapping = LANGUAGES[code].to_common
+def _common_pattern(language: Language) -> tuple[re.Pattern[str], dict[str, str]]:
+    mapping = language.to_common
     longest_first = sorted(mapping, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))), mapping
 
@@ -122,7 +130,7 @@ def _common_words(text: str, language: Language) -> list[str]:
 
 def _word_skeleton(word: str, language: Language) -> str:
     """Return the skeleton of a word in the common orthography."""
-    for ending in _common_infinitives(language.code):
+    for ending in _common_infinitives(language):
         if word.endswith(ending) and len(word) > len(ending) + 1:
             word = word.removesuffix(ending)
             break
@@ -139,7 +147,7 @@ def content_stems(text: str, language: Language) -> list[str]:
     Function words are recognised before vowels and voicing are folded: Gagauz `dil` (tongue) and `diil` (not) have the
     same skeleton.
     """
-    function_words = _common_function_words(language.code)
+    function_words = _common_function_words(language)
     return [_word_skeleton(word, language) for word in _common_words(text, language) if word not in function_words]
 
 
@@ -177,10 +185,10 @@ def _is_among(stem: str, others: list[str]) -> bool:
 
 
 @cache
-def _common_infinitives(code: str) -> tuple[str, ...]:
-    return tuple(to_common(ending, LANGUAGES[code]) for ending in LANGUAGES[code].infinitives)
+def _common_infinitives(language: Language) -> tuple[str, ...]:
+    return tuple(to_common(ending, language) for ending in language.infinitives)
 
 
 @cache
-def _common_function_words(code: str) -> frozenset[str]:
-    return frozenset(to_common(word, LANGUAGES[code]) for word in LANGUAGES[code].function_words)
+def _common_function_words(language: Language) -> frozenset[str]:
+    return frozenset(to_common(word, language) for word in language.function_words)

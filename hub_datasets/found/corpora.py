@@ -70,9 +70,3 @@ def _treebank_sentence(block: conllu.TokenList) -> CorpusSentence:
             if word != head:
                 arcs.append((places[word], places[head]))
     return CorpusSentence(block.metadata.get("sent_id", ""), text, tuple(arcs))
-
-
-def in_other_script(text: str) -> bool:
-    """Return whether most letters of a text are not Latin, as those of all languages here are."""
-    letters = [character for character in text if character.isalpha()]
-    return 2 * sum(not unicodedata.name(letter, "").startswith("LATIN") for letter in letters) > len(letters)

@@ -1,6 +1,7 @@
 """Reader of the benchmark paper's release: JSONL or a JSON list with the keys ``TR-Deyim``, ``TR-Anlam``, ``TR-Ornek``.
 
-The keys of the other languages begin with ``AZ-``, ``TK-``, ``GA-`` and ``UZ-``. A row is one concept in all languages.
+The keys of the other languages begin with ``AZ-``, ``TK-`` and ``GA-``, those of further ones with the code of the
+language, such as ``UZ-``. A row is one concept in all languages.
 A missing key, null, an empty text or a single dash means that a language lacks the field. Keys are recognised in any
 letter case and with any spelling of Örnek. A key that is almost one of them is not read, and reported.
 """
@@ -17,12 +18,14 @@ from hub_datasets.import_report import ALMOST, NOTHING, Note, SourceRow, reading
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_text
 from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
+from turkic_idiom_tasks.languages import LANGUAGES
 
-CODES = {"tr": "tr", "az": "az", "tk": "tk", "ga": "gag", "gag": "gag", "uz": "uz"}
+# How the paper's prompt calls the languages of its release
+LANGUAGE_NAMES = {"tr": "Turkish", "az": "Azerbaijani Turkish", "tk": "Turkmen Turkish", "gag": "Gagauz Turkish"}
+_SHORT = {"ga": "gag"}  # the release's own code
 FIELDS = {"deyim": "idiom", "anlam": "meaning", "ornek": "example"}
 NO_KEY = "no key of the release"
-_KEY = re.compile(rf"({'|'.join(CODES)})-({'|'.join(FIELDS)})")
-_KNOWN = [f"{code}-{field}" for code in CODES for field in FIELDS]
+_KEY = re.compile(rf"([a-z]+)-({'|'.join(FIELDS)})")
 _SHOWN = 80  # characters of a value in the report
 
 
@@ -51,6 +54,11 @@ def _parse(path: Path, first_line: int, text: str) -> Any:
         raise InputError(f"{path}:{line}: {error}; put one JSON object on each line, or one JSON list") from error
 
 
+def prefix(code: str) -> str:
+    """Return what the keys of a language begin with."""
+    return {code: short for short, code in _SHORT.items()}.get(code, code).upper()
+
+
 def source_row(number: int, item: Any) -> SourceRow:
     """Return the concept that one decoded object of the release holds; `number` is its line or place in the list."""
     if not isinstance(item, dict):
@@ -62,8 +70,10 @@ def source_row(number: int, item: Any) -> SourceRow:
         name = without_accents(key.strip().replace("ı", "i")).lower()
         name = re.sub(r"[\s_\-\u2010-\u2015]+", "-", name)
         match = _KEY.fullmatch(name)
-        if match is None:
-            near = get_close_matches(name, _KNOWN, n=1, cutoff=ALMOST)
+        code = _SHORT.get(match[1], match[1]) if match else ""
+        if match is None or code not in LANGUAGES:
+            known = [f"{prefix}-{field}" for prefix in (*LANGUAGES, *_SHORT) for field in FIELDS]
+            near = get_close_matches(name, known, n=1, cutoff=ALMOST)
             if near:
                 hint = f" (nearest: {near[0].upper()})" if near[0][:3] == name[:3] else ""  # or another language
                 notes.append(Note(f"unknown key {display(key)} not read{hint}", _as_text(value)))
@@ -74,7 +84,7 @@ def source_row(number: int, item: Any) -> SourceRow:
         texts = [item for item in (value if isinstance(value, list) else [value]) if not _means_nothing(item)]
         text = next((item for item in texts if isinstance(item, str)), None)
         if text is not None:
-            fields.setdefault(CODES[match[1]], {}).setdefault(field, text)
+            fields.setdefault(code, {}).setdefault(field, text)
         elif texts:
             notes.append(Note(f"{field} removed: not text", _as_text(value)))
     if not has_key:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.annotation.annotate import annotate
-from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise, plain
+from turkic_idiom_tasks.annotation.stems import morphology, normalise, plain
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import load_lexicon
@@ -56,7 +56,7 @@ def test_a_sentence_without_a_word_that_begins_like_one_of_the_idiom_has_nothing
         return plain(normalise(word, language))[:1]
 
     begins = {beginning(span.of(idiom)) for span in words(idiom)}
-    begins |= {plain(verb[0]) for verb in (*MORPHOLOGIES[code].light_verbs, *MORPHOLOGIES[code].being, "e", "v", "i")}
+    begins |= {plain(verb[0]) for verb in (*morphology(code).light_verbs, *morphology(code).being, "e", "v", "i")}
     kept = [span.of(sentence) for span in words(sentence) if beginning(span.of(sentence)) not in begins]
     assert annotate(idiom, " ".join(kept), language).spans == ()
 

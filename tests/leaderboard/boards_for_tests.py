@@ -10,7 +10,7 @@ import numpy as np
 from leaderboard.board import RETRIEVAL_TASKS, ScoredSubmission
 from leaderboard.data import BoardData, SubsetItems
 from leaderboard.submission import Metadata
-from turkic_idiom_tasks.languages import LANGUAGES, TARGETS
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
@@ -37,7 +37,7 @@ def make_data(n=40, *, languages=tuple(LANGUAGES), text="{language} idiom {conce
     for task in (*ALL_TASKS, *extra):
         for code in languages:
             crosses, is_spans = task in ("T1", "T3"), task == SPANS
-            if crosses and code not in TARGETS:
+            if crosses and code == PIVOT:
                 continue
             asked = LANGUAGES["tr" if crosses else code]
             concepts = tuple(f"c{number:03d}" for number in range((few or {}).get(code, n)))

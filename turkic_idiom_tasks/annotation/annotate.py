@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
 from turkic_idiom_tasks.annotation.matching import Match, Search, Token, find_candidates
-from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise
+from turkic_idiom_tasks.annotation.stems import morphology, normalise
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.spans import Span
@@ -67,7 +67,7 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
         # A hyphen joins a particle to a word, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
         if number + 2 < len(tokens) and tokens[number + 1].form == "-":
             joined = tokens[number + 2].form
-            if joined in MORPHOLOGIES[language.code].hyphened or joined == tokens[number].form:
+            if joined in morphology(language.code).hyphened or joined == tokens[number].form:
                 numbers.add(number + 2)
     # A hyphen makes one word of two; any other sign ends a span, unless the citation form has it too.
     bridged = _HYPHENS | _SIGNS.intersection("".join(texts))
@@ -98,7 +98,7 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
             numbers |= numbers_here
             # Most forms lack a word; the search would find that out only after arranging the words before it.
             if _has_words(form, numbers_here):
-                searches.append(Search(form, part, candidates, MORPHOLOGIES[code].particles))
+                searches.append(Search(form, part, candidates, morphology(code).particles))
         # The best match of all forms is taken, then the best one among the remaining words, and so on.
         taken: set[int] = set()
         for _ in range(_MOST_OCCURRENCES):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from turkic_idiom_tasks.annotation.notation import resolve_forms
-from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, Stems, normalise, stems, without_voice
+from turkic_idiom_tasks.annotation.stems import Stems, morphology, normalise, stems, without_voice
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 
@@ -14,8 +14,7 @@ MOST_WORDS = 20
 _MOST_FORMS = 8
 _CLEAR_VERB = 3  # letters of a verb, or more letters of its suffixes: shorter ones make `boş` a form of `bo-`
 _CLEAR_SUFFIXES = 2
-_NEGATIONS = ("ma", "me", "mə")
-_VOWELS_OF_A_SUFFIX = ("ıiuüy", "aeəä")  # which change with the vowels before them
+_VOWELS_OF_A_SUFFIX = ("ıiuüyыі", "aeəäае")  # which change with the vowels before them
 _GROUP = re.compile(r"\s*\(([^()]*)\)")
 _OR = re.compile(r"^\s*(?:veya|ya da|yahut|yoki|yoxud|və ya|ýa-da|ya|osa|yaki)\s+", re.IGNORECASE)
 
@@ -105,13 +104,13 @@ def _readings(idiom: str) -> list[str]:
 
 def _form(tokens: tuple[str, ...], language: Language) -> Form:
     """Return the words of a form; only the last one may be a verb in its citation form."""
-    table, code = MORPHOLOGIES[language.code], language.code
+    table, code = morphology(language.code), language.code
     infinitives = [normalise(ending, language) for ending in (*table.infinitives, *language.infinitives)]
     form = []
     for number, token in enumerate(tokens):
         is_last = number == len(tokens) - 1
         root = None  # of a verb in its citation form
-        for ending in infinitives if is_last else ():
+        for ending in infinitives if is_last and language.suffixes else ():
             rest = token.removesuffix(ending)
             if rest != token and (len(rest) >= 2 or rest in table.irregular):
                 root = rest
@@ -121,7 +120,7 @@ def _form(tokens: tuple[str, ...], language: Language) -> Form:
             costs = {f"v:{stem}": VOICELESS_COST for stem in without_voice(root, code)}
             costs[f"v:{root}"] = 0.0
             # A dictionary may list an idiom in the negative (`aklı ermemek`), which costs nothing to leave out.
-            if root[-2:] in _NEGATIONS and len(root) > 3:
+            if root.endswith(table.negations) and len(root) > 3:
                 costs[f"v:{root[:-2]}"] = 0.0
         elif len(tokens) == 1:
             costs[f"n:{token}"] = 0.0  # its suffixes make it an idiom (`otday`, like fire), so it must keep them

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from turkic_idiom_tasks.annotation.forms import VOICELESS_COST, IdiomWord
-from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, plain, stems
+from turkic_idiom_tasks.annotation.stems import morphology, plain, stems
 
 INFLECTED = 0.25  # the same stem with other suffixes
 PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, cedillas and breves (altini cizdi)
@@ -68,7 +68,7 @@ def word_cost(word: IdiomWord, token: str, code: str) -> float | None:
     # Nearly all words of a sentence end here, before the costly analysis: only an exchanged word may begin otherwise.
     if not exchangeable and plain(token[0]) != plain(word.form[0]):
         return None
-    table, token_stems = MORPHOLOGIES[code], stems(token, code)
+    table, token_stems = morphology(code), stems(token, code)
     cheapest = _IMPOSSIBLE
     for stem, cost in word.stems.items():
         if stem in token_stems:

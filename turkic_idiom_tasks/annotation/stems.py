@@ -1,19 +1,19 @@
 """Stems that a word may be a form of: what is left when a chain of suffixes of its language is stripped.
 
-The morphology of each language is read from ``suffixes.toml``, which explains the notation.
+The morphology of each language is a part of its record in ``languages.jsonl``.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from turkic_idiom_tasks.languages import Language
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import faults
+from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, Language
 from turkic_idiom_tasks.orthography import TURNED_COMMA, fold
 
 VOICE_COST = 0.5  # the form has a passive, causative or other voice suffix that the stem does not have
@@ -35,6 +35,12 @@ _Pairs = Annotated[dict[str, str], BeforeValidator(lambda text: dict(pair.split(
 class Morphology(BaseModel):
     """How one language inflects; slots hold suffixes separated by blanks.
 
+    Suffixes are written with archiphonemes: a capital letter stands for any letter of its class (A in Turkish is a or
+    e, I one of ı i u ü, D d or t). A letter in parentheses is a linking letter: a consonant appears only after a vowel
+    (`(y)A`), a vowel only after a consonant (`(I)m`). Words are written as `normalise` returns them: in lower case,
+    without apostrophes, with the letters of `letters` replaced. A pair such as `ed:et` is a form and what it comes
+    from. Without any facts a word has only itself as a stem.
+
     A noun is a stem, then at most one of each of `plural`, `possessives`, `cases`, the relative (`relatives` with a
     case after it), `copulas`, `persons`. A verb is a stem, then any `voices`, any `aspects`, then a tense with copulas
     and a person, or a participle with the suffixes of a noun, or a converb, or an imperative, or nothing.
@@ -42,21 +48,22 @@ class Morphology(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    vowels: str
-    classes: dict[str, str]  # archiphonemes and the letters they stand for
-    plural: str
-    possessives: str
-    cases: str
-    relatives: str
-    copulas: str
-    persons: str
-    short_persons: str  # that follow a tense or a copula only
-    voices: str  # passive, reflexive, reciprocal, causative
-    aspects: str  # negation, ability, suddenness and the like
-    tenses: str
-    participles: str
-    converbs: str
-    imperatives: str
+    vowels: str = ""
+    classes: dict[str, str] = {}  # archiphonemes and the letters they stand for
+    plural: str = ""
+    possessives: str = ""
+    cases: str = ""
+    relatives: str = ""
+    copulas: str = ""
+    persons: str = ""
+    short_persons: str = ""  # that follow a tense or a copula only
+    voices: str = ""  # passive, reflexive, reciprocal, causative
+    aspects: str = ""  # negation, ability, suddenness and the like
+    tenses: str = ""
+    participles: str = ""
+    converbs: str = ""
+    imperatives: str = ""
+    negations: _Words = ()  # suffixes that a dictionary may list a verb with, and a sentence leave out
     infinitives: _Words = ()  # endings of verbs in citation form besides those of `Language`: negative ones
     swallowing: str = ""  # suffixes before which a stem loses its last vowel (`söyle-` + `Iyor` = `söylüyor`)
     softened: _Pairs = {}  # a final consonant before a vowel -> what it comes from
@@ -79,8 +86,13 @@ class Morphology(BaseModel):
         return any(letter in self.vowels for letter in stem)
 
 
-_TABLES = tomllib.loads(Path(__file__).with_name("suffixes.toml").read_text("utf-8"))
-MORPHOLOGIES = {code: Morphology.model_validate(table) for code, table in _TABLES.items()}  # by language code
+@cache
+def morphology(code: str) -> Morphology:
+    """Return how a language inflects; a fault in its record is an InputError."""
+    try:
+        return Morphology.model_validate(LANGUAGES[code].suffixes or {})
+    except ValidationError as error:
+        raise InputError(f"{LANGUAGES_FILE}: suffixes of {code}: {faults(error)[0]}; correct them") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,7 @@ class _Chains:
 def normalise(text: str, language: Language) -> str:
     """Return text as the suffix tables write it; its length may change."""
     folded = fold(text, language).replace(_DOT_ABOVE, "")
-    for letters, replacement in MORPHOLOGIES[language.code].letters.items():
+    for letters, replacement in morphology(language.code).letters.items():
         folded = folded.replace(letters, replacement)
     # Only now: the turned comma is a part of Uzbek oʻ and gʻ, which `letters` turns into ö and ğ.
     return folded.replace(TURNED_COMMA, "")
@@ -117,7 +129,7 @@ def stems(word: str, code: str) -> Stems:
     if len(word) > _LONGEST:
         return {f"n:{word}": 0.0}
     spellings = [word]  # and the word with each lost sound restored
-    for pattern, replacement in MORPHOLOGIES[code].restored:
+    for pattern, replacement in morphology(code).restored:
         for match in re.finditer(pattern, word):
             spellings.append(word[: match.start()] + match.expand(replacement) + word[match.end() :])
     costs: Stems = {}
@@ -131,7 +143,7 @@ def stems(word: str, code: str) -> Stems:
 
 def without_voice(root: str, code: str) -> list[str]:
     """Return the stems that are left when voice suffixes are stripped from the stem of a verb (`serpil-`: `serp-`)."""
-    table, voices = MORPHOLOGIES[code], _chains(code).voices
+    table, voices = morphology(code), _chains(code).voices
     roots = []
     for end in range(_SHORTEST_VERB, len(root)):
         if voices.fullmatch(root, end) and table.has_vowel(root[:end]):
@@ -140,7 +152,7 @@ def without_voice(root: str, code: str) -> list[str]:
 
 
 def _noun_stems(word: str, code: str) -> Iterator[str]:
-    table, chain = MORPHOLOGIES[code], _chains(code).noun
+    table, chain = morphology(code), _chains(code).noun
     yield word
     for end in range(_SHORTEST_NOUN, len(word)):
         stem = word[:end]
@@ -163,7 +175,7 @@ def _noun_stems(word: str, code: str) -> Iterator[str]:
 
 
 def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
-    table, chains = MORPHOLOGIES[code], _chains(code)
+    table, chains = morphology(code), _chains(code)
     for end in range(1, len(word) + 1):
         stem = word[:end]
         lemma = table.irregular.get(stem)
@@ -192,7 +204,7 @@ def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
 @cache
 def _chains(code: str) -> _Chains:
     """Return the compiled suffix chains of a language; `Morphology` describes the order of the slots."""
-    table = MORPHOLOGIES[code]
+    table = morphology(code)
     plural, persons, copula = _slot(table.plural, table), _slot(table.persons, table), _slot(table.copulas, table)
     any_person = f"(?:{persons}|{_slot(table.short_persons, table)})?"
     predicate = f"(?:{copula}{{1,2}}{any_person}|{persons}|)"

@@ -83,10 +83,10 @@ def import_(
     """
     from hub_datasets.import_report import REPORT_FILE
     from hub_datasets.importing import import_source, write_import
-    from turkic_idiom_tasks.lexicon.load import FILES, check_target
+    from turkic_idiom_tasks.lexicon.load import check_target, file_names
 
     check_target(out, overwrite=overwrite)
-    if file.name in FILES and file.resolve().parent == out.resolve():
+    if file.name in file_names() and file.resolve().parent == out.resolve():
         raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
@@ -100,7 +100,7 @@ def import_(
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
 def annotate(
-    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="tr, az, tk, gag, uz.")] = None,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="Of the rows.")] = None,
     file: Annotated[
         Path | None, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")
     ] = None,

@@ -144,7 +144,7 @@ def retrieval(
         ),
     ],
     language: Annotated[
-        str | None, typer.Option("--language", metavar="LANG", help="Language of the meanings: tr, az, tk, gag or uz.")
+        str | None, typer.Option("--language", metavar="LANG", help="Language of the meanings.")
     ] = None,
     out: NewFolder = None,
     data: Data = "",

@@ -29,11 +29,11 @@ def mine(
     a `sense` (idiomatic, literal, unclear or none) added it is an annotation for `dataset found`.
     """
     from hub_datasets.found.annotations import digest
-    from hub_datasets.found.corpora import in_other_script, read_sentences
+    from hub_datasets.found.corpora import read_sentences
     from hub_datasets.found.mining import Miner
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.languages import get_language
+    from turkic_idiom_tasks.languages import get_language, in_other_script
     from turkic_idiom_tasks.lexicon.entries import offsets
     from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
@@ -49,7 +49,7 @@ def mine(
         sentences = list(read_sentences(file))
         for number, sentence in enumerate(track(sentences, file.name)):
             n_sentences += 1
-            if in_other_script(sentence.text):
+            if in_other_script(sentence.text, language):
                 n_other_script += 1
                 continue
             for candidate in miner.candidates(sentence):

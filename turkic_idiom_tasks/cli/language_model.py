@@ -31,7 +31,7 @@ Panel = Annotated[
 LexiconDirectory = Annotated[Path, typer.Argument(metavar="LEXICON", help="Lexicon directory.")]
 Languages = Annotated[
     list[str] | None,
-    typer.Option("--language", "-l", metavar="CODE", help="tr, az, tk, gag, uz; may be repeated.  [default: all]"),
+    typer.Option("--language", "-l", metavar="CODE", help="May be repeated.  [default: all]"),
 ]
 Verdicts = Annotated[Path | None, typer.Option("--verdicts", metavar="FILE", help="JSONL with every verdict.")]
 Plant = Annotated[

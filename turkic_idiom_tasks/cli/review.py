@@ -24,7 +24,7 @@ UNDEFINED = "undefined"
 @dataset_app.command(epilog="Example: turkic-idiom dataset review --lang az --n 200 --out review.html")
 def review(
     files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="What reviewers sent back.")] = None,
-    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="tr, az, tk, gag or uz.")] = None,
+    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="Of the entries.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A new file.")] = Path("review.html"),
     n: Annotated[
         int | None, typer.Option("--n", metavar="N", min=1, help="How many entries.  [default: all of the language]")

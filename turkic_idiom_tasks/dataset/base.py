@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, Pool, RetrievalData, build_retrieval
+from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences, lexicon_sentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, lexicon_pairs, revision_of_pairs
 from turkic_idiom_tasks.errors import InputError
@@ -131,7 +131,7 @@ class LexiconDataset(Dataset):
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task that have at least one test query."""
-        return tuple(subset for subset in SUBSETS[task] if self._find_retrieval(task, subset) is not None)
+        return tuple(subset for subset in TASKS[task].subsets if self._find_retrieval(task, subset) is not None)
 
     @cached_property
     def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]

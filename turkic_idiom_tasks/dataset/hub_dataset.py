@@ -14,12 +14,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
 
 from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, RetrievalData, check_retrieval
+from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.reading import display, input_errors, is_blank, parse_json, printable
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, add_languages
 from turkic_idiom_tasks.lexicon.entries import (
     Concept,
     Entry,
@@ -119,7 +119,7 @@ class HubDataset(Dataset):
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task whose three configs are there."""
         subsets = []
-        for subset in SUBSETS[task]:
+        for subset in TASKS[task].subsets:
             if all(self._files.has(f"{task}-{subset}-{part}", TEST) for part in _PARTS):
                 subsets.append(subset)
         return tuple(subsets)
@@ -263,6 +263,7 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name)
     restore_folder(directory)
     if directory.is_dir():
+        add_languages(directory)
         expected = [f"{code}.jsonl" for code in LANGUAGES]
         if any((directory / name).is_file() for name in expected):
             return LexiconDataset(load_lexicon(directory), str(directory))

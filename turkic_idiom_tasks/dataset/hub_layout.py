@@ -35,6 +35,7 @@ from turkic_idiom_tasks.io.reading import (
     read_json_lines,
     relative_parts,
 )
+from turkic_idiom_tasks.languages import LANGUAGES_FILE, add_languages
 
 README = "README.md"
 EVAL = "eval.yaml"
@@ -136,7 +137,7 @@ def open_local(folder: Path) -> HubFiles | None:
 
     def read() -> HubFiles | None:
         configs = declared_configs(folder)
-        files = {folder / README}
+        files = {path for path in (folder / README, folder / LANGUAGES_FILE) if path.is_file()}
         for splits in configs.values():
             files.update(*splits.values())
         digests = {}
@@ -163,6 +164,7 @@ def download(name: str) -> HubFiles:
             folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
+    add_languages(folder)
     return HubFiles(repo, folder, commit, declared_configs(folder, cache=folder.parent.parent / "blobs"))
 
 

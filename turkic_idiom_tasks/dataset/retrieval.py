@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
+from turkic_idiom_tasks.dataset.similarity import complete_entries
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, Language
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, target_codes
 from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
@@ -21,26 +21,26 @@ class RetrievalTask:
     document: Literal["idiom", "meaning", "paraphrase"]  # field of an entry
     cross_lingual: bool  # whether the queries are Turkish for every target language, or in that of the documents
     query: Literal["idiom", "original"] = "idiom"  # field of an entry
-    languages: tuple[str, ...] = tuple(LANGUAGES)  # of a task within a language
 
     @property
     def subsets(self) -> dict[str, tuple[Language, Language]]:
         """Return subset name -> (language of the queries, language of the documents)."""
         if not self.cross_lingual:
-            return {LANGUAGES[code].subset: (LANGUAGES[code], LANGUAGES[code]) for code in self.languages}
+            pairs = {language.subset: (language, language) for language in LANGUAGES.values()}
+            needs_literal = self.query == "original"
+            return {name: pair for name, pair in pairs.items() if pair[0].literal_sentences or not needs_literal}
         pivot = LANGUAGES[PIVOT]
-        return {f"{pivot.subset}-{LANGUAGES[code].subset}": (pivot, LANGUAGES[code]) for code in TARGETS}
+        return {f"{pivot.subset}-{LANGUAGES[code].subset}": (pivot, LANGUAGES[code]) for code in target_codes()}
 
 
 TASKS: dict[str, RetrievalTask] = {
     "T1": RetrievalTask("TurkicIdiomT1", "T1", document="idiom", cross_lingual=True),
     "T2": RetrievalTask("TurkicIdiomT2", "T2", document="meaning", cross_lingual=False),
     "T3": RetrievalTask("TurkicIdiomT3", "T3", document="meaning", cross_lingual=True),
-    "T4": RetrievalTask("TurkicIdiomT4", "T4", "paraphrase", False, query="original", languages=SIMILARITY_LANGUAGES),
+    "T4": RetrievalTask("TurkicIdiomT4", "T4", "paraphrase", False, query="original"),
 }
 LITERAL_FIELDS = ("literal_paraphrase", "literal_example")  # of an entry: documents of T4 that are traps
 PAPER_TASKS = ("T1", "T2", "T3")  # of the paper; what commands evaluate unless they are asked for others
-SUBSETS: dict[str, tuple[str, ...]] = {short: tuple(task.subsets) for short, task in TASKS.items()}
 
 
 @dataclass(frozen=True, slots=True)

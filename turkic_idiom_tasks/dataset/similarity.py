@@ -24,7 +24,6 @@ from turkic_idiom_tasks.splits import TEST, retrieval_split
 
 NOWHERE = -1  # in place of the position of a pair
 CORRECT, INCORRECT, REFERENCE, GENERAL = "correct", "incorrect", "reference", "general"
-SIMILARITY_LANGUAGES = ("tr", "az", "uz", "tk")  # the lexicon's literal paraphrases are in these languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +32,19 @@ class SimilarityTask:
 
     name: str  # class and task name in mteb
     short: str  # name on the command line and in results
-    languages: Mapping[str, str]  # subset -> code of its language
+    own_languages: Mapping[str, str] | None = None  # of a sibling task
+
+    @property
+    def languages(self) -> Mapping[str, str]:
+        """Return subset -> code of its language."""
+        if self.own_languages is not None:
+            return self.own_languages
+        return {language.subset: code for code, language in LANGUAGES.items() if language.literal_sentences}
 
 
 STS, ASTITCH_STS, CHENGYU_STS = "STS", "AStitchSTS", "ChengyuSTS"
 SIMILARITY_TASKS: dict[str, SimilarityTask] = {
-    STS: SimilarityTask("TurkicIdiomSTS", STS, {LANGUAGES[code].subset: code for code in SIMILARITY_LANGUAGES}),
+    STS: SimilarityTask("TurkicIdiomSTS", STS),
     ASTITCH_STS: SimilarityTask("AStitchIdiomSTS", ASTITCH_STS, {"eng": "eng", "por": "por"}),
     CHENGYU_STS: SimilarityTask("ChengyuSTS", CHENGYU_STS, {"cmn": "cmn"}),
 }

@@ -2,9 +2,15 @@
 
 import os
 from functools import lru_cache
+from pathlib import Path
 
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.languages import add_languages
+
+# Before the modules are imported that list tasks by language: stock commands name their data by the variable alone
+if os.environ.get(DATA_VARIABLE):
+    add_languages(Path(os.environ[DATA_VARIABLE]).expanduser())
 
 
 def current_dataset(name: str = "") -> Dataset:

@@ -9,6 +9,7 @@ from datasets import DatasetDict
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Part, log, open_data, part
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.items.explain import explanations
 
@@ -29,7 +30,7 @@ def load(language: str, **_metadata: Any) -> DatasetDict:
     return DatasetDict({TEST: HarnessDataset.from_list(rows)})
 
 
-load_tr, load_az, load_tk, load_gag, load_uz = (partial(load, code) for code in ("tr", "az", "tk", "gag", "uz"))
+globals().update({f"load_{code}": partial(load, code) for code in LANGUAGES})  # what the task files name
 
 
 def process_results(document: Mapping[str, Any], results: Sequence[str]) -> dict[str, Part]:

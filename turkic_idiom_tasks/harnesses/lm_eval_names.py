@@ -1,5 +1,6 @@
 """Names of the lm-eval tasks on items, and of their groups."""
 
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.item_types import USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
 from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
@@ -7,7 +8,6 @@ from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
 GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names
-_NO_USAGE = (USAGE, "gag")  # the lexicon has no literal sentences in Gagauz
 
 
 def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -18,7 +18,7 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
     """
     tasks = {}
     for item_set in item_sets():
-        if (item_set.kind, item_set.language) == _NO_USAGE:
+        if item_set.kind == USAGE and not LANGUAGES[item_set.language].literal_sentences:
             continue
         endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
         # Always written, so the name needs no ending

@@ -3,11 +3,11 @@
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, STS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS, sts_metadata
 from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, names
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 
 __all__ = ["SIMILARITY_CLASSES", "IdiomSTS", "TurkicIdiomSTS"]
@@ -19,12 +19,13 @@ class TurkicIdiomSTS(IdiomSTS):
     short = STS
     metadata = sts_metadata(
         "TurkicIdiomSTS",
-        "Idiomatic semantic textual similarity in Turkish, Azerbaijani, Uzbek and Turkmen: a sentence with an idiom "
-        "should be as similar to its paraphrase as can be, and to a literal rewording as the paraphrase is.",
+        f"Idiomatic semantic textual similarity in {names(SIMILARITY_TASKS[STS].languages.values(), 'and')}: a "
+        "sentence with an idiom should be as similar to its paraphrase as can be, and to a literal rewording as the "
+        "paraphrase is.",
         main_score="sense_accuracy",  # Spearman over all pairs is high for every model that tells sentences apart
         reference="https://aclanthology.org/2021.findings-emnlp.294",
         dataset={"path": BUNDLED_PATH, "revision": content_revision(BUNDLED)},
-        eval_langs={LANGUAGES[code].subset: [LANGUAGES[code].script_code] for code in SIMILARITY_LANGUAGES},
+        eval_langs={subset: [LANGUAGES[code].script_code] for subset, code in SIMILARITY_TASKS[STS].languages.items()},
         date=("2026-01-01", "2026-12-31"),
         license="cc-by-4.0",
         annotations_creators="LM-generated",

@@ -19,15 +19,18 @@ from mteb.benchmarks.benchmark import Benchmark
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, scores_for_json
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, names, target_codes
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
 from turkic_idiom_tasks.splits import TEST
 
 BENCHMARK_NAME = "TurkicIdiom(v1)"
+_PIVOT, _TARGETS = LANGUAGES[PIVOT].name, names(target_codes(), "or")
 _COMPUTING: set[str] = set()  # tasks whose descriptive statistics are being computed
 _CITATION = r"""
 @article{aslantas2026turkic,
@@ -127,8 +130,8 @@ def make_benchmark() -> Benchmark:
         display_name="Turkic idioms",
         tasks=tuple(TASK_CLASSES[TASKS[short].name]() for short in PAPER_TASKS),
         description=(
-            "Idiom retrieval in Turkish, Azerbaijani, Turkmen, Gagauz and Uzbek: idiom to idiom across languages, "
-            "idiom to meaning, and idiom to meaning across languages."
+            f"Idiom retrieval in {names(LANGUAGES, 'and')}: idiom to idiom across languages, idiom to meaning, and "
+            "idiom to meaning across languages."
         ),
         reference=REFERENCE,
         citation=None,
@@ -171,9 +174,10 @@ class TurkicIdiomT1(TurkicIdiomRetrieval):
     short = "T1"
     metadata = _metadata(
         "T1",
-        "Given a Turkish idiom, retrieve the idiom with the same meaning in Azerbaijani, Turkmen, Gagauz or Uzbek "
-        "from all idioms of that language.",
-        prompt="Given a Turkish idiom, retrieve the idiom with the same figurative meaning in another Turkic language",
+        f"Given a {_PIVOT} idiom, retrieve the idiom with the same meaning in {_TARGETS} from all idioms of that "
+        "language.",
+        prompt=f"Given a {_PIVOT} idiom, retrieve the idiom with the same figurative meaning in another Turkic "
+        "language",
     )
 
 
@@ -183,8 +187,8 @@ class TurkicIdiomT2(TurkicIdiomRetrieval):
     short = "T2"
     metadata = _metadata(
         "T2",
-        "Given an idiom in Turkish, Azerbaijani, Turkmen, Gagauz or Uzbek, retrieve its dictionary-style definition "
-        "from all definitions in the same language.",
+        f"Given an idiom in {names(LANGUAGES, 'or')}, retrieve its dictionary-style definition from all definitions in "
+        "the same language.",
         prompt="Given an idiom, retrieve the definition of its figurative meaning in the same language",
     )
 
@@ -195,9 +199,9 @@ class TurkicIdiomT3(TurkicIdiomRetrieval):
     short = "T3"
     metadata = _metadata(
         "T3",
-        "Given a Turkish idiom, retrieve the definition of its meaning in Azerbaijani, Turkmen, Gagauz or Uzbek from "
-        "all definitions in that language.",
-        prompt="Given a Turkish idiom, retrieve the definition of its figurative meaning in another Turkic language",
+        f"Given a {_PIVOT} idiom, retrieve the definition of its meaning in {_TARGETS} from all definitions in that "
+        "language.",
+        prompt=f"Given a {_PIVOT} idiom, retrieve the definition of its figurative meaning in another Turkic language",
     )
 
 
@@ -207,8 +211,8 @@ class TurkicIdiomT4(TurkicIdiomRetrieval):
     short = "T4"
     metadata = _metadata(
         "T4",
-        "Given a sentence with an idiom in Turkish, Azerbaijani, Uzbek or Turkmen, retrieve its paraphrase from all "
-        "paraphrases and all sentences with the literal words of idioms in the same language.",
+        f"Given a sentence with an idiom in {names(SIMILARITY_TASKS[STS].languages.values(), 'or')}, retrieve its "
+        "paraphrase from all paraphrases and all sentences with the literal words of idioms in the same language.",
         prompt="Given a sentence with an idiom, retrieve the sentence that says the same without the idiom",
     )
 

@@ -19,16 +19,20 @@ from turkic_idiom_tasks.io.files import (
     write_bytes,
 )
 from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, read_json_lines
-from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, add_languages, get_language, own_records
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_concept, parse_entry, parse_equivalent
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"
 EQUIVALENTS_FILE = "equivalents.jsonl"
-FILES = (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE, REVIEWS_FILE)
 KIND = "lexicon"  # in the manifest of a lexicon directory that we wrote
 T = TypeVar("T")
+
+
+def file_names() -> tuple[str, ...]:
+    """Return the names of all files that a lexicon directory may have."""
+    return (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE, REVIEWS_FILE, LANGUAGES_FILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +167,12 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     """Return language code -> file of a lexicon directory, in the order of `LANGUAGES`."""
     if not directory.is_dir():
         raise InputError(f"{directory}: no such lexicon directory")
+    add_languages(directory)
+    names = file_names()
     # A file such as kk.jsonl would otherwise be left out without a word.
     for path in sorted(directory.glob("*.jsonl")):
-        if path.name not in FILES and not path.name.startswith("."):
-            raise InputError(f"{path}: not {', '.join(FILES)}; CONTRIBUTING.md says how to add a language")
+        if path.name not in names and not path.name.startswith("."):
+            raise InputError(f"{path}: not {', '.join(names)}; CONTRIBUTING.md says how to add a language")
     paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
     files = {code: path for code, path in paths.items() if path.is_file()}
     if not files:
@@ -179,7 +185,7 @@ def _missing_files(directory: Path) -> list[Problem]:
     """Return a problem for each file that we wrote and that is gone, and for each one that is not a regular file."""
     problems = []
     written = our_files(directory) or {}
-    for name in FILES:
+    for name in file_names():
         path = directory / name
         if path.is_file():
             continue
@@ -208,7 +214,8 @@ def content_revision(directory: Path) -> str:
     Reviews are left out, because they change no score.
     """
     digest = hashlib.sha1(usedforsecurity=False)
-    paths = [*lexicon_files(directory).values(), directory / CONCEPTS_FILE, directory / EQUIVALENTS_FILE]
+    paths = list(lexicon_files(directory).values())
+    paths += [directory / name for name in (CONCEPTS_FILE, EQUIVALENTS_FILE, LANGUAGES_FILE)]
     for path in sorted(path for path in paths if path.is_file()):
         # Lines are sorted, so that moving an entry within its file does not make it look like other data.
         lines = sorted(line.strip() for line in path.read_bytes().splitlines())
@@ -227,7 +234,7 @@ def check_target(directory: Path, *, overwrite: bool | None = None) -> None:
         raise InputError(f"{directory}: not empty (holds {display(names[0])}); choose another --out, or {advice}")
     for name in names:
         # It would stay beside the new lexicon, and `lexicon_files` would refuse the directory because of it.
-        if name.endswith(".jsonl") and name not in FILES:
+        if name.endswith(".jsonl") and name not in file_names():
             raise InputError(f"{directory}: holds {display(name)}, which is no lexicon file; choose another --out")
 
 
@@ -258,9 +265,11 @@ def write_lexicon(
         files[EQUIVALENTS_FILE] = _as_lines(json.dumps({"concepts": pair, "judgement": how}) for pair, how in judged)
     check_target(directory, overwrite=overwrite)
     all_reviews = [*_valid_reviews(directory), *reviews]
+    if own_languages := own_records(code for code, rows in entries.items() if rows):
+        files[LANGUAGES_FILE] = own_languages
     if all_reviews:
         files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
-    commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=FILES if overwrite else ())
+    commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 
 
 def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) -> None:

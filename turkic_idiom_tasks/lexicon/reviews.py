@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, StringConstraints, TypeAdapter
 
 from turkic_idiom_tasks.io.reading import MalformedError
-from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import concept_id, one_of, parse_row, visible_text
+from turkic_idiom_tasks.languages import LanguageCode
+from turkic_idiom_tasks.lexicon.entries import concept_id, parse_row, visible_text
 
 REVIEWS_FILE = "reviews.jsonl"
 FORMAT: Literal[1] = 1
@@ -63,7 +63,7 @@ class Review(BaseModel):
 
     format: Literal[1] = FORMAT  # version of the format of this line
     lexicon_revision: Annotated[str, StringConstraints(pattern="^[0-9a-f]{40}$")]  # that the reviewer saw
-    language: Annotated[str, one_of(*LANGUAGES)]
+    language: LanguageCode
     concept: Annotated[str, AfterValidator(concept_id)]
     idiom: _Text  # as it read when it was reviewed
     # Field of `FIELDS` -> ``ok`` or ``wrong``, or ``unknown`` for all fields when the reviewer does not know the idiom;

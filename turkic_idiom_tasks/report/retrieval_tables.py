@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, target_language
+from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PAPER_ENCODERS, POOLINGS, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
@@ -104,12 +104,14 @@ class RetrievalScores:
 
 def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
     """Return the means of a grid, from `frame.score_frame` and `frame.query_frame`, over the languages in the data."""
-    scores = scores[scores["task"].isin(SUBSETS)]
+    scores = scores[scores["task"].isin(list(TASKS))]
     tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
     pairs = set(zip(tested["task"], tested["subset"], strict=True))
     subsets = {}
-    for task, names in SUBSETS.items():
-        known = [name for name in names if (task, name) in pairs and target_language(task, name).code in languages]
+    for task, spec in TASKS.items():
+        known = [
+            name for name, (_, target) in spec.subsets.items() if (task, name) in pairs and target.code in languages
+        ]
         if known:
             subsets[task] = tuple(known)
     groups = _with_stand_in(scores).groupby([*KEY, "subset", "measure"])["value"]
@@ -342,5 +344,5 @@ def _note(summary: RetrievalScores, task: str, table: str) -> str:
 def _paper_figures(summary: RetrievalScores, task: str, table: str, model: str) -> dict[str, Figure]:
     """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
     # The paper's means are over all languages; beside a mean over some they would mislead
-    has_all = len(summary.subsets.get(task, ())) == len(SUBSETS[task])
+    has_all = len(summary.subsets.get(task, ())) == len(TASKS[task].subsets)
     return published_tables()[table].of(model if has_all else "")

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
+from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -39,10 +39,10 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, all
 from turkic_idiom_tasks.spans import TAG_LETTERS
 
 SPANS = "spans"  # name of span detection among the tasks
-TASK_NAMES = (*SUBSETS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
+TASK_NAMES = (*TASKS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
 ALL_TASK_NAMES = (*TASK_NAMES, *ITEM_TASKS)  # what a submission may hold
 IDIOMATICITY = "idiomaticity"  # its records state scores alone
-RECORDED_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS, IDIOMATICITY)  # what a record may hold
+RECORDED_TASKS = (*TASKS, *SIMILARITY_TASKS, SPANS, IDIOMATICITY)  # what a record may hold
 OTHER_DATA_TASKS = (*(task for task in SIMILARITY_TASKS if task != STS), IDIOMATICITY)  # of data that has no edition
 
 Ints = npt.NDArray[np.int32]
@@ -208,4 +208,4 @@ def subsets_of(task: str) -> tuple[str, ...]:
     """Return every subset that data may have of a retrieval task, a similarity task or spans, in the usual order."""
     if task in SIMILARITY_TASKS:
         return tuple(SIMILARITY_TASKS[task].languages)
-    return tuple(LANGUAGES) if task == SPANS else SUBSETS[task]
+    return tuple(LANGUAGES if task == SPANS else TASKS[task].subsets)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, Pool
+from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
 from turkic_idiom_tasks.errors import InputError
@@ -38,7 +38,7 @@ from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named
 
-_TASKS = (*SUBSETS, *SIMILARITY_TASKS, SPANS, *ITEM_TASKS)
+_TASKS = (*TASKS, *SIMILARITY_TASKS, SPANS, *ITEM_TASKS)
 _LARGEST = 1.001  # a cosine, with room for rounding in half precision
 _LINE_KEYS: tuple[set[str], ...] = (
     {"query", "ranking"},
@@ -165,7 +165,7 @@ def _begin_section(
     if not isinstance(task, str) or task not in _TASKS:
         raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
     subset_key = "language" if default_task == SPANS else "subset"
-    extra = {"documents"} if task in SUBSETS else {"prompt", "method"} if task in ITEM_TASKS else set()
+    extra = {"documents"} if task in TASKS else {"prompt", "method"} if task in ITEM_TASKS else set()
     expected = {subset_key, *extra, *(() if default_task else ("task",))}
     if set(head) != expected:
         names = ", ".join(sorted(expected))
@@ -176,7 +176,7 @@ def _begin_section(
         subsets = ", ".join(_data_subsets(dataset, task)) or "none"
         raise MalformedError(f"the data has no {task} {subset_key} {display(subset)}; it has {subsets}")
     problem = f"{task}, {subset} appears twice" if (task, subset) in known else ""
-    if task in SUBSETS and not problem:
+    if task in TASKS and not problem:
         documents = list(dataset.pool(task, subset).documents)
         # Rankings are positions in this list: with another one, every score would silently be wrong.
         if head["documents"] != documents:

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, target_language
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, NATIVE, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.languages import TARGETS
+from turkic_idiom_tasks.languages import target_codes
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
 from turkic_idiom_tasks.runs.cells import (
@@ -48,7 +48,7 @@ class RetrievalCells(CellKind):
     models: AtLeastOne[Annotated[NonEmpty, without_pooling("; choose the pooling with poolings")]]
     regimes: AtLeastOne[Annotated[str, one_of(*REGIMES)]] = REGIMES
     # for which monolingual and cross-lingual training is repeated
-    languages: AtLeastOne[Annotated[str, one_of(*TARGETS)]] = TARGETS
+    languages: AtLeastOne[Annotated[str, one_of(*target_codes())]] = target_codes()
     # under which every encoder is trained and scored; ``native`` is that of the model itself, and works for pretrained
     # models of any kind, also those that are no transformers
     poolings: AtLeastOne[Annotated[str, one_of(*POOLINGS, NATIVE)]] = POOLINGS

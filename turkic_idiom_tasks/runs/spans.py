@@ -23,7 +23,7 @@ from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import read_json
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.languages import PIVOT, LanguageCode
 from turkic_idiom_tasks.results.model_predictions import ALL
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.record import (
@@ -45,7 +45,6 @@ from turkic_idiom_tasks.runs.cells import (
     Size,
     cell_name,
     content_revision,
-    one_of,
     pinned_commit,
 )
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
@@ -60,7 +59,6 @@ log = logging.getLogger("turkic_idiom_tasks")
 SPAN = "span"
 SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
 
-LanguageCode = Annotated[str, one_of(*LANGUAGES)]
 Sizes = Annotated[AtLeastOne[PositiveInt], AfterValidator(lambda sizes: tuple(sorted(sizes)))]
 
 

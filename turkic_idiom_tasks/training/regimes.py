@@ -18,7 +18,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, build_retrieval
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, TR_ONLY, TUNED_REGIMES
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, TARGETS, get_language
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, get_language, target_codes
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_test_concept, retrieval_split
@@ -75,7 +75,7 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
     code = _checked_language(regime, language)
     lexicon = dataset.lexicon
     source = (code or PIVOT) if regime == MONOLINGUAL else PIVOT
-    targets = [code] if code is not None else [PIVOT] if regime == TR_ONLY else list(TARGETS)
+    targets = [code] if code is not None else [PIVOT] if regime == TR_ONLY else list(target_codes())
     candidates = {}
     for target in targets:
         pairs = _pairs(lexicon, source, target)
@@ -171,7 +171,7 @@ def _checked_language(regime: str, language: str | None) -> str | None:
         raise usage_error(f"regime {MONOLINGUAL} needs a language: --language {'|'.join(LANGUAGES)}")
     if regime == CROSS_LINGUAL and code == PIVOT:
         raise usage_error(
-            f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(TARGETS)}, "
+            f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(target_codes())}, "
             "or none for all of them"
         )
     return code

@@ -15,14 +15,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json
-from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
+from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, LanguageCode
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
 
@@ -43,7 +43,7 @@ class IdiomForm:
 
     parts: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]  # several if discontinuous
     # Code of a language of the benchmark, which decides what capital letters are; empty for others.
-    language: Annotated[str, Field(pattern=f"^({'|'.join(LANGUAGES)})?$")] = ""
+    language: LanguageCode | Literal[""] = ""
 
 
 @checked_dataclass(frozen=True, slots=True, config=_CONFIG)

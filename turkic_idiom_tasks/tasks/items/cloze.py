@@ -9,7 +9,7 @@ import re
 
 from rapidfuzz.distance import Prefix
 
-from turkic_idiom_tasks.annotation.stems import MORPHOLOGIES, normalise
+from turkic_idiom_tasks.annotation.stems import morphology, normalise
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import lower
@@ -110,7 +110,7 @@ def inflection(entry: Entry, language: str) -> tuple[str, ...]:
     *inner, last = [normalise(word, code) for word in blanked_form(entry).split()]
     *citation_inner, citation_last = [normalise(word, code) for word in entry.idiom.split()]
     stem = citation_last  # of a verb without the ending of the infinitive
-    for infinitive in (*MORPHOLOGIES[language].infinitives, *code.infinitives):
+    for infinitive in (*morphology(language).infinitives, *code.infinitives):
         without = citation_last.removesuffix(normalise(infinitive, code))
         if without not in ("", citation_last):
             stem = without
@@ -131,7 +131,7 @@ def _ending(word: str, start: int, code: str) -> str:
     """Return what follows the first letters of a word, one letter standing for all that sound laws exchange."""
     ending = word[start:]
     # Vowel harmony and voicing exchange the letters of a class for one another
-    classes = {"A": "aeə", "I": MORPHOLOGIES[code].high_vowels, "D": "dt", "K": "kgqğ", "C": "cç"}
+    classes = {"A": "aeə", "I": morphology(code).high_vowels, "D": "dt", "K": "kgqğ", "C": "cç"}
     for name, letters in classes.items():
         for letter in letters:
             ending = ending.replace(letter, name)

@@ -1,7 +1,7 @@
 """Prompts for language models, right answers as examples, and the detection of a new question in an answer.
 
-An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so. The questions in the
-languages of the benchmark are in ``wordings.yaml``.
+An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so. The question in a
+language of the benchmark is a part of its record.
 
 No stop string ends an answer, because a reasoning model may write any part of the prompt in its thoughts. If a model
 without reasoning continues with a question of its own, `own_turns` cuts its answer off there.
@@ -10,18 +10,14 @@ without reasoning continues with a question of its own, `own_turns` cuts its ans
 import json
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import yaml
+from functools import cache
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE
 
 _ENGLISH_TASK = "Find the idioms (fixed figurative expressions) in the {language} sentence."
 _ENGLISH_SENTENCE = "Sentence"
-_NATIVE: dict[str, dict[str, str]] = yaml.safe_load(
-    Path(__file__).with_name("wordings.yaml").read_text(encoding="utf-8")
-)
 
 
 def json_prompt(sentence: str, language: str) -> str:
@@ -45,7 +41,9 @@ def xml_prompt(sentence: str, language: str) -> str:
 
 def native_prompt(sentence: str, language: str) -> str:
     """Return the question in the language of the sentence for an answer with a JSON object."""
-    wording = _NATIVE[language]
+    wording = LANGUAGES[language].span_prompt
+    if wording is None:
+        raise InputError(f"{LANGUAGES_FILE}: {language} has no span_prompt; add one, or ask in English")
     return f"{wording['task']}\n{wording['sentence']}: {sentence}\n{wording['answer']}:"
 
 
@@ -78,7 +76,7 @@ def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str
     model's own, the text after it is a part too. A question about another sentence ends the answer.
     """
     start = 0
-    for line in _QUESTION_LINE.finditer(text):
+    for line in _question_line(tuple(LANGUAGES)).finditer(text):
         yield text[start : line.start()]
         sentence = line["sentence"]
         if sentence is not None and not is_own_sentence(sentence):
@@ -87,15 +85,14 @@ def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str
     yield text[start:]
 
 
-def _question_line() -> re.Pattern[str]:
+@cache
+def _question_line(codes: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern for a line of a prompt: the task, or the labelled sentence without tags."""
-    tasks = [_ENGLISH_TASK, *(wording["task"] for wording in _NATIVE.values())]
-    labels = [_ENGLISH_SENTENCE, *(wording["sentence"] for wording in _NATIVE.values())]
+    native = [wording for code in codes if (wording := LANGUAGES[code].span_prompt)]
+    tasks = [_ENGLISH_TASK, *(wording["task"] for wording in native)]
+    labels = [_ENGLISH_SENTENCE, *(wording["sentence"] for wording in native)]
     # Up to the bracket, because the language of the sentence comes after it
     task = "|".join(re.escape(text.partition("(")[0].strip()) for text in tasks)
     label = "|".join(map(re.escape, labels))
     # With a tag in it, a labelled sentence is not a question but an answer to the prompt `xml`
     return re.compile(rf"^(?:(?:{task})[^\n]*|(?:{label}):(?P<sentence>[^\n<]*))$", re.MULTILINE)
-
-
-_QUESTION_LINE = _question_line()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_LANGUAGES, complete_entries
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, complete_entries
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomForm, KnownIdiom
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, decode_text, read_file
@@ -30,7 +30,7 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
         return [KnownIdiom(name, (IdiomForm((name,)),)) for name in distinct]
     dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
     known = []
-    for code in languages or SIMILARITY_LANGUAGES:
+    for code in languages or SIMILARITY_TASKS[STS].languages.values():
         for split in (TRAIN, DEVELOPMENT, TEST):
             for _, entry in sorted(complete_entries(dataset.lexicon, code, split=split).items()):
                 forms = [IdiomForm((entry.idiom,), code)]
