@@ -135,7 +135,7 @@ def layout_of(
 
 
 def add_file(files: Files, config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:
-    """Add rows, if there are any, as a parquet file; it has no metadata but the canary, so equal rows give equal bytes."""
+    """Add rows, if there are any, as a parquet file with no metadata but the canary, so equal rows give equal bytes."""
     if not rows:
         return
     table = pa.Table.from_pylist(rows, schema=schema.with_metadata({"canary": CANARY}))
