@@ -22,15 +22,24 @@ import yaml
 
 from hub_datasets.cards import DataFile, Files, dataset_card, lexicon_card
 from hub_datasets.lexicon_figures import markdown_table
+<<<<<<< HEAD
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
+=======
+from turkic_idiom_tasks.dataset.hub_layout import EVAL, README, SUFFIXES, declared_configs
+from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
+>>>>>>> lm
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import commit_folder
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, own_records
 from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import TEST
 
+# Every published file holds this line, so that whoever gathers texts for training can leave the benchmark out
+CANARY = (BUNDLED / "canary.txt").read_text("utf-8").strip()
 KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
 NAME = "Turkic idioms"
 _TEXT, _NUMBER = pa.string(), pa.int64()
@@ -50,6 +59,14 @@ class HubLayout:
     contents: Mapping[str, bytes]  # path -> content of every file
     configs: Mapping[str, int]  # config name -> number of rows
     left_out: Sequence[str]  # tasks and subsets (``T1-tur-gag``) that the lexicon has no data for
+
+    def __post_init__(self) -> None:
+        for path, content in self.contents.items():
+            if CANARY.encode() not in content:
+                raise InputError(
+                    f"{path}: lacks the canary of the benchmark, which keeps its texts out of training corpora; write "
+                    f"the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}"
+                )
 
     def write(self, directory: Path) -> None:
         """Write all files at once to a folder, which may hold an earlier export of ours, but nothing else."""
@@ -95,6 +112,18 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
     return replace(layout, contents={**layout.contents, LANGUAGES_FILE: own_languages}) if own_languages else layout
 
 
+def read_layout(directory: Path) -> HubLayout | None:
+    """Return the files of a folder in the Hub layout, with no rows counted; None if its README declares no config."""
+    configs = declared_configs(directory)
+    if not configs:
+        return None
+    contents = {}
+    for path in sorted(directory.rglob("*")):
+        if path.suffix in (*SUFFIXES, Path(README).suffix, Path(EVAL).suffix):
+            contents[str(path)] = path.read_bytes()
+    return HubLayout(contents, dict.fromkeys(configs, 0), [])
+
+
 def layout_of(
     files: Files, left_out: Sequence[str], *, readme: str, head: str = "", tasks: Sequence[Mapping[str, Any]] = ()
 ) -> HubLayout:
@@ -104,18 +133,19 @@ def layout_of(
     for config, splits in files.items():
         contents |= {file.path: file.content for file in splits.values()}
         configs[config] = sum(file.table.num_rows for file in splits.values())
-    contents[README] = readme.encode()
+    contents[README] = f"{readme.rstrip()}\n\n{CANARY}\n".encode()
     if head:
         registration = yaml.safe_load(Path(__file__).with_name(head).read_text("utf-8")) | {"tasks": tasks}
-        contents[EVAL] = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120).encode()
+        text = yaml.safe_dump(registration, sort_keys=False, allow_unicode=True, width=120)
+        contents[EVAL] = f"# {CANARY}\n{text}".encode()
     return HubLayout(contents, configs, left_out)
 
 
 def add_file(files: Files, config: str, split: str, rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> None:
-    """Add rows, if there are any, as a parquet file; it has no other metadata, so that equal rows give equal bytes."""
+    """Add rows, if there are any, as a parquet file with no metadata but the canary, so equal rows give equal bytes."""
     if not rows:
         return
-    table = pa.Table.from_pylist(rows, schema=schema)
+    table = pa.Table.from_pylist(rows, schema=schema.with_metadata({"canary": CANARY}))
     sink = BytesIO()
     pq.write_table(table, sink, compression="snappy", version="2.6")
     path = f"data/{config}/{split}.parquet"

@@ -9,7 +9,7 @@ level, which Inspect ignores. The items are a second dataset because mteb's ``ev
 from typing import Any
 
 from hub_datasets.cards import Files, dataset_card
-from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, layout_of
+from hub_datasets.hub_export import CANARY, SCHEMAS, HubLayout, add_file, layout_of
 from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.errors import InputError
@@ -78,6 +78,7 @@ def _row(item: Item, revision: str) -> dict[str, Any]:
         "answer": LETTERS[item.gold],
         "traps": [option.trap or "" for option in item.options],
         "lexicon_revision": revision,
+        "canary": CANARY,  # in every row, so that it outlives a change of the format
     }
 
 

@@ -1,12 +1,13 @@
 """A lexicon in the Hub layout: its files, what the stock client and our own reader make of them, its cards."""
 
 import dataclasses
+import re
 
 import pytest
 import yaml
 from datasets import get_dataset_config_names, load_dataset
 
-from hub_datasets.hub_export import hub_layout
+from hub_datasets.hub_export import CANARY, HubLayout, hub_layout
 from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
@@ -214,3 +215,18 @@ def test_eval_yaml_registers_the_tasks_that_are_there(lexicon):
         {"id": "TurkicIdiomT2"},
         {"id": "TurkicIdiomT2-tur", "config": "T2-tur-queries", "split": "test"},
     ]  # Azerbaijani has no meanings here, so T3 has no subset
+
+
+def test_every_published_file_has_the_canary_and_a_layout_without_it_is_refused(lexicon, dataset, tmp_path):
+    layout = export(lexicon, tmp_path / "out")
+    assert re.search("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", CANARY)
+    assert dataset("check", tmp_path / "out")[0] == 0
+    for name in (next(path for path in layout.contents if path.endswith(".parquet")), "README.md"):
+        content = layout.contents[name].replace(CANARY[-36:].encode(), b"0" * 36)
+        with pytest.raises(InputError, match=name):
+            HubLayout({**layout.contents, name: content}, layout.configs, [])
+    (tmp_path / "out" / "README.md").write_bytes(content)
+    code, _, err = dataset("check", tmp_path / "out")
+    assert code == 1
+    assert "README.md" in err
+    assert CANARY in err  # what to add

@@ -164,15 +164,20 @@ def check(
         bool, typer.Option("--format-only", help="Leave out the rules for the content of good entries.")
     ] = False,
 ) -> None:
-    """Print every mistake in a lexicon directory as file:line: message.
+    """Print every mistake in a lexicon directory as file:line: message; of an export, a file without the canary.
 
     The rules for good entries are about lengths, circular meanings, duplicates, …; imported dictionaries seldom follow
     them.
     """
+    from hub_datasets.hub_export import read_layout
     from hub_datasets.quality import content_problems
     from turkic_idiom_tasks.lexicon.load import BUNDLED, read_lexicon
 
     directory = directory or BUNDLED
+    layout = read_layout(directory)
+    if layout is not None:
+        sys.stdout.write(f"{len(layout.contents)} files of {len(layout.configs)} configs, each with the canary\n")
+        return
     lexicon, problems = read_lexicon(directory)
     if not problems and not format_only:
         problems = content_problems(lexicon, directory)
