@@ -125,14 +125,6 @@ def test_a_lexicon_by_split(turkish_only):
     assert test.concepts == tuple(row.id for row in test.rows)
 
 
-def test_a_language_without_test_sentences_is_an_error_that_names_those_that_have_some(turkish_only):
-    with pytest.raises(InputError) as error:
-        open_dataset(str(turkish_only)).sentences("az")
-    text = str(error.value)
-    assert text.startswith(f"{turkish_only}: no annotated test sentence in Azerbaijani (az); ")
-    assert text.endswith("languages that have some: tr")
-
-
 def test_a_lexicon_without_annotation_is_an_error(tmp_path):
     concept = concepts_of("test", 1)[0]
     (tmp_path / "tr.jsonl").write_text(Entry(concept, "göz yummak", None, "Göz yumdu.").to_json() + "\n")

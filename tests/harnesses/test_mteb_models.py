@@ -69,15 +69,12 @@ def test_construction_is_cheap():
 def test_revisions_and_prompts_are_those_of_mteb():
     listed = [name for name in PAPER_ENCODERS if name in MODEL_REGISTRY and name not in community_encoders()]
     assert len(listed) == 5  # XLM-R, three E5, MPNet
+    for revision, _ in PAPER_ENCODERS.values():
+        assert revision == NO_REVISION or re.fullmatch("[0-9a-f]{40}", revision)
     for name in listed:
         revision, prompts = PAPER_ENCODERS[name]
         assert revision == MODEL_REGISTRY[name].revision
         assert prompts == MODEL_REGISTRY[name].loader_kwargs.get("model_prompts")
-
-
-def test_a_revision_is_a_commit_or_none():
-    for revision, _ in PAPER_ENCODERS.values():
-        assert revision == NO_REVISION or re.fullmatch("[0-9a-f]{40}", revision)
 
 
 def test_the_communitys_encoders_are_models_of_mteb():

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import http.server
 import json
+import shutil
 import threading
 import unicodedata
 
@@ -96,12 +97,6 @@ def read_rows(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def tagged(layout):
-    """Return id of each test sentence -> the tagged parts of its text."""
-    rows = open_dataset(str(layout)).test_sentences("tr").rows
-    return {row.id: [span.of(row.sentence) for span in row.spans()] for row in rows}
-
-
 def test_treebank_gives_text_and_arcs_between_written_words(corpora):
     first, second = read_sentences(corpora / "mini-ud" / "a.conllu")
     assert (first.id, second.id, second.text) == ("first", "second", "Usta gözünü boyadı.")
@@ -148,7 +143,31 @@ def test_words_that_no_dependency_joins_are_less_certain(corpora):
     assert apart.cost == joined.cost + 0.5
 
 
-def test_mined_candidates_become_annotations(corpora, annotations, dataset, tmp_path):
+@pytest.fixture
+def find(corpora, annotations, dataset, tmp_path):
+    """Joins annotations, if given others, with the corpora; returns exit code, tagged parts of sentences, and words."""
+
+    def run(rows=None, *options):
+        if rows is not None:
+            write_rows(annotations / "tr.jsonl", rows)
+        places = ("--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
+        code, *printed = dataset("found", *places, *options)
+        tagged = {}
+        if code == 0:
+            for row in open_dataset(str(tmp_path / "o")).test_sentences("tr").rows:
+                tagged[row.id] = [span.of(row.sentence) for span in row.spans()]
+        assert (tmp_path / "o").exists() == (code == 0)
+        return code, tagged, "".join(printed)
+
+    return run
+
+
+@pytest.fixture
+def rows(annotations):
+    return read_rows(annotations / "tr.jsonl")
+
+
+def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
     files = sorted(corpora.rglob("*.*"))
     code, stdout, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", *files)
     assert (code, "1 sentences in another script" in stderr) == (0, True)
@@ -159,21 +178,14 @@ def test_mined_candidates_become_annotations(corpora, annotations, dataset, tmp_
     assert (line["before"], line["after"]) == (None, "Akşama misafir gelecek.")
     for row in rows:  # what a reader adds
         row |= {"sense": "idiomatic", "file": row["file"].replace("a.conllu", "not-to-release/a.conllu")}
-    write_rows(annotations / "tr.jsonl", rows)
-    code, *_ = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "layout")
-    assert code == 0
-    assert sorted(tagged(tmp_path / "layout").values()) == [
-        ["gözünü boyadı"],
-        ["gözünü boyar"],
-        ["kulak misafiri oldu"],
-    ]
+    _, found, _ = find(rows)
+    assert sorted(found.values()) == [["gözünü boyadı"], ["gözünü boyar"], ["kulak misafiri oldu"]]
 
 
-def test_found_sentences_are_test_sentences_with_their_source(corpora, annotations, dataset, tmp_path):
-    code, stdout, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    assert (code, stderr) == (0, "")
-    assert "tr: 4 sentences; annotations: 2 idiomatic, 1 literal, 0 unclear, 1 none; 2 idioms\n" in stdout
-    assert tagged(tmp_path / "o") == {
+def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
+    _, found, printed = find()
+    assert "tr: 4 sentences; annotations: 2 idiomatic, 1 literal, 0 unclear, 1 none; 2 idioms\n" in printed
+    assert found == {
         "mini-ud/not-to-release/a.conllu/first": ["kulak misafiri oldu"],
         "mini-ud/not-to-release/a.conllu/second": [],  # in literal use nothing is tagged
         "mini-lines/b.txt/1": ["gözünü boyar"],
@@ -184,65 +196,46 @@ def test_found_sentences_are_test_sentences_with_their_source(corpora, annotatio
     assert "cc0-1.0" in card
 
 
-def test_only_unseen_idioms(corpora, annotations, dataset, tmp_path):
-    dataset("found", "--corpora", corpora, "--annotations", annotations, "--unseen", "--out", tmp_path / "o")
+def test_only_unseen_idioms(find):
+    _, found, _ = find(None, "--unseen")
     assert span_split(OVERHEAR) != TEST
     assert span_split(DECEIVE) != TEST
-    assert list(tagged(tmp_path / "o")) == ["mini-lines/b.txt/3"]
+    assert list(found) == ["mini-lines/b.txt/3"]
 
 
-def test_what_is_not_found_again_is_left_out_and_counted(corpora, annotations, dataset, tmp_path):
+def test_what_is_not_found_again_is_left_out_and_counted(corpora, find, tmp_path):
     (corpora / "mini-lines" / "b.txt").unlink()
     treebank = corpora / "mini-ud" / "a.conllu"
     treebank.write_text(TREEBANK.replace("Usta", "Ustam"), encoding="utf-8")
-    code, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    rows = [line.rsplit(maxsplit=1) for line in stderr.splitlines()[1:]]
-    assert [(row[0].split()[0], row[1]) for row in rows] == [("mini-lines", "2"), ("mini-ud", "1")]
-    assert (code, list(tagged(tmp_path / "o"))) == (0, ["mini-ud/not-to-release/a.conllu/first"])
+    _, found, printed = find()
+    left_out = [line.rsplit(maxsplit=1) for line in printed.splitlines() if line.startswith("mini-")]
+    assert [(line[0].split()[0], line[1]) for line in left_out] == [("mini-lines", "2"), ("mini-ud", "1")]
+    assert list(found) == ["mini-ud/not-to-release/a.conllu/first"]
     assert "2 annotations of mini-lines" in (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_sentence_of_two_corpora_counts_once(corpora, annotations, dataset, tmp_path):
-    path = annotations / "tr.jsonl"
-    rows = read_rows(path)
+def test_a_sentence_of_two_corpora_counts_once(corpora, find, rows):
     (corpora / "mini-lines" / "b.txt").write_text("\n".join([*LINES, LINES[0]]), encoding="utf-8")
-    write_rows(path, [*rows, rows[2] | {"sentence": "5"}])
-    _, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    assert "another corpus" in stderr
-    assert len(tagged(tmp_path / "o")) == 4
+    _, found, printed = find([*rows, rows[2] | {"sentence": "5"}])
+    assert ("another corpus" in printed, len(found)) == (True, 4)
 
 
-def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(corpora, annotations, dataset, tmp_path):
-    path = annotations / "tr.jsonl"
-    first, second, *others = read_rows(path)
+def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, tmp_path):
+    first, second, *others = rows
     further = first | {"concept": None, "spans": [[0, 5]]}  # an idiom that the lexicon lacks: `Komşu`, for the test
     doubtful = second | {"concept": None, "sense": "unclear", "spans": [[0, 4]]}
-    write_rows(path, [further, first, second, doubtful, *others])
-    _, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    found = tagged(tmp_path / "o")
+    _, found, printed = find([further, first, second, doubtful, *others])
     assert found["mini-ud/not-to-release/a.conllu/first"] == ["Komşu", "kulak misafiri oldu"]
     assert "mini-ud/not-to-release/a.conllu/second" not in found
-    assert "unclear" in stderr
-    rows = open_dataset(str(tmp_path / "o")).test_sentences("tr").rows
-    assert {row.idiom for row in rows} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
+    assert "unclear" in printed
+    sentences = open_dataset(str(tmp_path / "o")).test_sentences("tr").rows
+    assert {sentence.idiom for sentence in sentences} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
 
 
-def test_an_annotation_of_another_text_is_left_out_with_its_sentence(corpora, annotations, dataset, tmp_path):
-    path = annotations / "tr.jsonl"
-    first, *others = read_rows(path)
-    write_rows(path, [first, first | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}, *others])
-    _, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    assert "reads otherwise" in stderr
-    assert "mini-ud/not-to-release/a.conllu/first" not in tagged(tmp_path / "o")
-
-
-def test_two_idioms_that_share_a_word_are_refused(corpora, annotations, dataset, tmp_path):
-    path = annotations / "tr.jsonl"
-    first, *others = read_rows(path)
-    overlapping = first | {"concept": None, "spans": [[first["spans"][0][0] - 2, first["spans"][0][0] + 5]]}
-    write_rows(path, [first, overlapping, *others])
-    code, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    assert (code, "overlaps" in stderr, (tmp_path / "o").exists()) == (1, True, False)
+def test_an_annotation_of_another_text_is_left_out_with_its_sentence(find, rows):
+    _, found, printed = find([*rows, rows[0] | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}])
+    assert "reads otherwise" in printed
+    assert "mini-ud/not-to-release/a.conllu/first" not in found
 
 
 @pytest.mark.parametrize(
@@ -252,22 +245,13 @@ def test_two_idioms_that_share_a_word_are_refused(corpora, annotations, dataset,
         ({"spans": [[3, 3]]}, "first"),
         ({"sense": "figurative"}, "tr.jsonl:1"),
         ({"corpus": "elsewhere"}, "elsewhere"),
+        ({"concept": None, "spans": [[14, 21]]}, "overlaps"),  # an idiom that shares `kulak` with that of the entry
     ],
 )
-def test_wrong_annotations_are_refused_by_name(change, fact, corpora, annotations, dataset, tmp_path):
-    path = annotations / "tr.jsonl"
-    first, *others = read_rows(path)
-    write_rows(path, [first | change, *others])
-    code, _, stderr = dataset("found", "--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-    assert (code, fact in stderr, (tmp_path / "o").exists()) == (1, True, False)
-
-
-def test_damaged_treebanks_are_named(corpora):
-    path = corpora / "mini-ud" / "a.conllu"
-    for damage in (("\t5\tnsubj", "\tfive\tnsubj"), ("8-9\t", "8-x\t"), ("\toldu\t", "\toldular\t")):
-        path.write_text(TREEBANK.replace(*damage), encoding="utf-8")
-        with pytest.raises(InputError, match=r"a\.conllu"):
-            list(read_sentences(path))
+def test_wrong_annotations_are_refused_by_name(change, fact, find, rows):
+    assert rows[0]["spans"] == [[16, 35]]
+    code, _, printed = find([rows[0] | change, *rows])
+    assert (code, fact in printed) == (1, True)
 
 
 LINES_OF_TREEBANKS = st.sampled_from(
@@ -283,15 +267,24 @@ def test_whatever_is_no_treebank_is_refused_by_name(tmp_path_factory, lines):
         assert all(isinstance(sentence.text, str) for sentence in read_sentences(path))
 
 
-@pytest.mark.parametrize("line", ["1\tbad", "1-x\t_\t_\t_\t_\t_\t_\t_\t_\t_", "no tabs"])
-def test_a_line_that_is_no_conllu_is_one_line_of_error(line, tmp_path, dataset):
-    (tmp_path / "a.conllu").write_text(f"# text = bad\n{line}\n\n")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"# text = bad\n{line}\n\n" for line in ("1\tbad", "1-x\t_\t_\t_\t_\t_\t_\t_\t_\t_", "no tabs")),
+        TREEBANK.replace("\t5\tnsubj", "\tfive\tnsubj"),
+        TREEBANK.replace("8-9\t", "8-x\t"),
+        TREEBANK.replace("\toldu\t", "\toldular\t"),
+    ],
+    ids=range(6),
+)
+def test_what_is_no_treebank_is_one_line_of_error(text, tmp_path, dataset):
+    (tmp_path / "a.conllu").write_text(text, encoding="utf-8")
     code, _, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", tmp_path / "a.conllu")
     assert (code, "a.conllu" in stderr, len(stderr.splitlines())) == (1, True, 1)
     assert not (tmp_path / "c.jsonl").exists()
 
 
-def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, dataset, tmp_path):
+def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, find, tmp_path):
     served = tmp_path / "commit"
     (served / "not-to-release").mkdir(parents=True)
     (corpora / "mini-ud" / "a.conllu").rename(served / "not-to-release" / "a.conllu")
@@ -300,14 +293,14 @@ def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, 
         threading.Thread(target=server.serve_forever, daemon=True).start()
         path = annotations / "corpora.jsonl"
         path.write_text(path.read_text().replace(":9/", f":{server.server_port}/"))
-        arguments = ("--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-        assert dataset("found", "--fetch", *arguments)[0] == 0
+        _, found, _ = find(None, "--fetch")
         server.shutdown()
     assert (corpora / "mini-ud" / "not-to-release" / "a.conllu").read_text(encoding="utf-8") == TREEBANK
-    assert len(tagged(tmp_path / "o")) == 4
+    assert len(found) == 4
+    shutil.rmtree(tmp_path / "o")
     (corpora / "mini-lines" / "b.txt").unlink()
-    code, _, stderr = dataset("found", "--fetch", *arguments)
-    assert (code, "/commit/b.txt" in stderr) == (1, True)
+    code, _, printed = find(None, "--fetch")
+    assert (code, "/commit/b.txt" in printed) == (1, True)
 
 
 def test_bundled_annotations_name_entries_and_files_of_the_corpora():

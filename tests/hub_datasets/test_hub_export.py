@@ -12,8 +12,6 @@ from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import our_files
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
@@ -91,15 +89,6 @@ def test_readme_declares_what_the_hub_client_then_loads(lexicon, tmp_path):
     assert loaded.to_list() == expected
 
 
-def test_same_lexicon_gives_the_same_bytes(lexicon, tmp_path):
-    for name in ("one", "two"):
-        export(lexicon, tmp_path / name)
-    files = our_files(tmp_path / "one")
-    assert len(files) == 12  # six retrieval configs, two lexicon configs, two splits of sentences, README, eval.yaml
-    assert files == our_files(tmp_path / "two")
-    assert all((tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes() for name in files)
-
-
 def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path):
     out = tmp_path / "out"
     export(lexicon, out)
@@ -119,23 +108,6 @@ def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path
         "figure.png",
     ]
     assert not (out / "data" / "T1-tur-azj-corpus").exists()
-
-
-def test_what_was_not_exported_is_never_overwritten(lexicon, tmp_path):
-    export(lexicon, tmp_path / "edited")
-    (tmp_path / "edited" / "README.md").write_text("edited by hand")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "thesis.txt").write_text("mine")
-    for name, message in [("edited", "README.md: was changed since it was written"), ("other", "holds 'thesis.txt'")]:
-        before = contents_of(tmp_path / name)
-        with pytest.raises(InputError, match=message):
-            export(lexicon, tmp_path / name)
-        assert contents_of(tmp_path / name) == before
-
-
-def contents_of(folder):
-    """Path -> content of the files in a folder, without the records of the writer."""
-    return {path: path.read_bytes() for path in folder.rglob("[!.]*") if path.is_file()}
 
 
 def same_data(ours, theirs):

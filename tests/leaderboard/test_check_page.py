@@ -1,5 +1,6 @@
 """The check of a submission in the page "Submit": the faults that `leaderboard check` finds, in the same lines."""
 
+import re
 from contextlib import ExitStack
 
 import pytest
@@ -32,6 +33,8 @@ NOT_FORM = {
     "a key twice",
     "deep rankings",
     "an answer that is no option",
+    "an unknown pair",
+    "a pair dropped",
     "an unknown item",
     "an item that is no text",
     "an item dropped",
@@ -76,15 +79,17 @@ def checked(page, label, place):
     return {(file, line): text for file, line, text in rows}
 
 
-def test_a_sound_submission_has_no_fault(submit_page, submission_spoiler):
-    submission_folder = submission_spoiler.folder
-    submission_spoiler.fields(texts_per_second=812.25, device="NVIDIA H100")
-    assert checked(submit_page, "Folder", submission_folder) == {}
-    report = submit_page.locator("#report").inner_text()
-    assert submission_folder.name in report
-    assert "No fault in its form: T1.jsonl.gz, T2.jsonl.gz, T3.jsonl.gz, spans.jsonl.gz, and submission.json." in report
-    assert checked(submit_page, "Files", list(submission_folder.iterdir())) == {}
-    assert f"belong in a folder named {submission_folder.name}" in submit_page.locator("#report").inner_text()
+@pytest.mark.parametrize("kind", ["encoder", "answers"])
+def test_a_sound_submission_has_no_fault(submit_pages, sound_submissions, tmp_path, kind):
+    metadata, content, _ = sound_submissions[kind]
+    metadata = metadata.model_copy(update={"texts_per_second": 812.25, "device": "NVIDIA H100"})
+    page, folder = submit_pages[kind], make_submission(tmp_path, metadata, content)
+    assert checked(page, "Folder", folder) == {}
+    report = page.locator("#report").inner_text()
+    assert folder.name in report
+    assert set(content) == set(re.findall(r"[\w.]+\.(?:gz|json)", report.partition("No fault in its form: ")[2]))
+    assert checked(page, "Files", list(folder.iterdir())) == {}
+    assert f"belong in a folder named {folder.name}" in page.locator("#report").inner_text()
 
 
 @pytest.mark.parametrize(
@@ -104,16 +109,6 @@ def test_the_page_finds_the_faults_that_the_command_finds(submit_pages, sound_su
         spoil(spoiler)
         different |= difference(case, spoiler.folder, page=submit_pages[kind], dataset=dataset)
     assert different == {}
-
-
-def test_sound_answers_and_similarities_have_no_fault(submit_pages, sound_submissions, tmp_path):
-    metadata, content, dataset = sound_submissions["answers"]
-    folder = make_submission(tmp_path, metadata, content)
-    assert faults_of(folder, dataset) == []
-    assert checked(submit_pages["answers"], "Folder", folder) == {}
-    report = submit_pages["answers"].locator("#report").inner_text()
-    for name in ("STS.jsonl.gz", "meaning.jsonl.gz", "cloze_open.jsonl.gz"):
-        assert name in report
 
 
 def difference(case, folder, *, page, dataset):
@@ -161,9 +156,6 @@ def test_only_the_folders_that_the_command_checks_are_checked(submit_page, submi
     assert sorted(submit_page.locator("#report h3").all_text_contents()) == expected
     assert list(found) == [("", 0)]
     assert "holds no submission.json" in found["", 0]
-
-
-def test_a_file_too_many_in_a_submission_is_a_fault_even_if_hidden(submit_page, submission_folder):
     (submission_folder / ".DS_Store").write_bytes(b"x")
     for label, place in (("Folder", submission_folder), ("Files", list(submission_folder.iterdir()))):
         assert 'holds ".DS_Store"' in checked(submit_page, label, place)["", 0]

@@ -171,19 +171,28 @@ def test_one_line_over_all_tasks_is_tested_and_drawn(open_comparison, shared_sit
         assert (place > 0.5) == (value > 0) or abs(value) < 0.002
 
 
-def test_a_part_of_a_name_is_enough_if_only_one_has_it(open_page, shared_site):
-    page = open_page("compare.html")
+def test_models_are_chosen_by_a_part_of_their_name_if_only_one_has_it(open_page, shared_site):
+    page = open_page("compare.html?a=../../etc/passwd&b=model-1")  # what is not offered is not loaded
+
+    def compare(**names):
+        for letter, name in names.items():
+            page.get_by_label(f"Model {letter}").fill(name)
+        page.get_by_role("button", name="Compare").click()
+        return [page.get_by_label(f"Model {one}").evaluate("field => field.validationMessage") for one in "AB"]
+
+    assert page.locator("#result").is_hidden()
+    assert page.locator("#status").text_content() == "Choose two models or more."
     best, second, *_ = [shared_site.board.by_id[name].metadata.name for name in shared_site.board.overall]
     assert page.locator("#suggested a").first.text_content() == f"{second} or {best}?"
-    page.get_by_label("Model A").fill("TURK")
-    page.get_by_label("Model B").fill("org/")
-    page.get_by_role("button", name="Compare").click()
-    assert "models fit" in page.get_by_label("Model B").evaluate("field => field.validationMessage")
-    page.get_by_label("Model B").fill("middle")
-    page.get_by_role("button", name="Compare").click()
+    assert compare(A="nobody", B="middle")[0] == "No model has this name."
+    assert "models fit" in compare(A="TURK", B="org/")[1]
+    compare(B="middle")
     page.wait_for_selector("#result:visible")
     assert page.url.endswith("compare.html?a=turkish&b=model-1")
     assert page.locator("#suggested").is_hidden()
+    assert [texts[:2] for texts, _, _ in shown(page)] == [["T2", "Turkish"]]
+    compare(B=page.locator("#models option[data-id=hostile-0]").get_attribute("value"))
+    page.locator("#status", has_text="no task in common").wait_for()
 
 
 def test_on_a_phone_the_difference_stands_first(open_page):
@@ -220,29 +229,6 @@ def test_a_comparison_loads_less_than_a_megabyte(open_page, shared_site):
     page.wait_for_selector("#most:visible")
     assert {f"file://{shared_site.folder}/scores/{name}.js" for name in ("model-1", "model-2")} <= loaded
     assert sum(Path(url.removeprefix("file://")).stat().st_size for url in loaded) < 1_000_000
-
-
-def test_models_are_chosen_and_what_is_not_offered_is_not_loaded(open_page):
-    page = open_page("compare.html?a=../../etc/passwd&b=model-1")
-
-    def choose(letter, name):
-        value = page.locator(f"#models option[data-id={name}]").get_attribute("value")
-        page.get_by_label(f"Model {letter}").fill(value)
-
-    assert page.locator("#result").is_hidden()
-    assert page.locator("#status").text_content() == "Choose two models or more."
-    page.get_by_label("Model A").fill("nobody")
-    choose("B", "model-1")
-    page.get_by_role("button", name="Compare").click()
-    assert page.get_by_label("Model A").evaluate("field => field.validationMessage") == "No model has this name."
-    choose("A", "turkish")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#result:visible")
-    assert page.url.endswith("compare.html?a=turkish&b=model-1")
-    assert [texts[:2] for texts, _, _ in shown(page)] == [["T2", "Turkish"]]
-    choose("B", "hostile-0")
-    page.get_by_role("button", name="Compare").click()
-    page.locator("#status", has_text="no task in common").wait_for()
 
 
 def test_four_models_are_compared_pair_by_pair_with_one_correction(open_comparison):

@@ -22,10 +22,6 @@ from turkic_idiom_tasks.results.headlines import spelling_free
 from turkic_idiom_tasks.results.predictions import SPANS
 
 
-def board_of(*submissions, data, **options):
-    return make_board(submissions, data, **options)
-
-
 def model_json(board):
     """The one model of leaderboard.json."""
     (model,) = leaderboard_file(board, records_of(board)).model_dump(mode="json")["models"]
@@ -40,7 +36,7 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
     for n, text in enumerate(hostile):
         about = {"name": text, "training_data": f"{text} data", "few_shot": n, "device": text, "texts_per_second": 1.5}
         submissions.append(make_scored(f"m{n}", data, skill=0.0, seed=n, **about))
-    board = board_of(*submissions, data=data)
+    board = make_board(submissions, data)
     rows = list(csv.DictReader(io.StringIO(to_csv(data, records_of(board)), newline="")))
     assert {row["name"] for row in rows} == {f"'{text}" for text in hostile}
     assert {row["training_data"] for row in rows} == {f"'{text} data" for text in hostile}
@@ -55,7 +51,7 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
 def test_json_holds_every_score_with_its_n_and_interval():
     data = make_data(30, few={"uz": 12})
     submission = make_scored("one", data)
-    model = model_json(board_of(submission, data=data))
+    model = model_json(make_board([submission], data))
     assert len(model["subsets"]) == 18
     uzbek = next(one for one in model["subsets"] if (one["task"], one["subset"]) == ("T2", "uzn"))
     assert (uzbek["n"], uzbek["small_n"]) == (12, True)
@@ -66,7 +62,7 @@ def test_json_holds_every_score_with_its_n_and_interval():
 def test_undefined_scores_are_null():
     data = make_data(2, languages=("tr",))
     nothing = [[0, 0, 1], [0, 0, 1]]  # nothing marked: precision is undefined
-    model = model_json(board_of(scored_of("one", data, {(SPANS, "tr"): nothing}), data=data))
+    model = model_json(make_board([scored_of("one", data, {(SPANS, "tr"): nothing})], data))
     assert model["subsets"][0]["scores"]["span_precision"] is None
     assert model["overall"] is None
 
@@ -74,7 +70,7 @@ def test_undefined_scores_are_null():
 def test_the_queries_of_t1_are_split_by_whether_spelling_finds_the_answer():
     data = make_data(4, languages=("tr", "az"))  # spelling finds that of the first of four queries
     one = scored_of("one", data, {("T1", "tur-azj"): [1, 0.25, 0.5, 0.75]})
-    board = board_of(one, make_scored("other", data, tasks=("T2",)), data=data)
+    board = make_board([one, make_scored("other", data, tasks=("T2",))], data)
     (split,) = spelling_splits(board, "T1")
     free, other = split["groups"]
     assert other["scores"]["one"].score == 1
@@ -98,7 +94,7 @@ def test_the_groups_are_those_of_the_command_run(submission_dataset):
 
 def test_figures_without_anything_to_show_are_left_out():
     data = make_data(30)
-    board = board_of(make_scored("part", data, tasks=("T1",)), data=data)
+    board = make_board([make_scored("part", data, tasks=("T1",))], data)
     assert scatters(board) == []
     assert [forest_by_task(tab) for tab in tabs_of(board)] == [None]  # nobody has all tasks
 
@@ -106,7 +102,7 @@ def test_figures_without_anything_to_show_are_left_out():
 def test_the_forest_of_a_tab_has_its_models_by_task():
     data = make_data(30)
     strong = make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))
-    board = board_of(make_scored("weak", data, skill=0.3), strong, data=data)
+    board = make_board([make_scored("weak", data, skill=0.3), strong], data)
     retrieval, spans, _ = (forest_by_task(tab)["groups"] for tab in tabs_of(board))
     assert [title for title, _, _ in retrieval] == [
         "T1: idiom → idiom", "T2: idiom → meaning", "T3: idiom → foreign meaning",
@@ -120,7 +116,7 @@ def test_the_forest_of_a_tab_has_its_models_by_task():
 def test_the_forest_of_a_model_has_every_language_with_its_floor():
     data = make_data(30, languages=("tr", "az"))
     submission = make_scored("one", data, tasks=("T2", SPANS))
-    board = board_of(submission, data=data)
+    board = make_board([submission], data)
     retrieval, spans = (rows for _, rows, _ in forest_of_model(board, submission)["groups"])
     assert [(label, floor) for label, _, floor in retrieval] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
     assert [(label, floor) for label, _, floor in spans] == [("Turkish", 0), ("Azerbaijani", 0)]
@@ -136,9 +132,9 @@ def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
     submissions = [
         make_scored(name, data, skill=skill, seed=4, n_parameters=sizes[name]) for name, skill in skills.items()
     ]
-    assert scatters(board_of(*submissions, data=data)) == []  # four different sizes
+    assert scatters(make_board(submissions, data)) == []  # four different sizes
     more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
-    (chart,) = scatters(board_of(*submissions, more, data=data))
+    (chart,) = scatters(make_board([*submissions, more], data))
     points = {point["submission"]: point for point in chart["points"]}
     assert [name for name, point in points.items() if point["is_labelled"]] == ["tiny", "better", "huge"]
     assert chart["ticks"] == [(0, "10M"), (1 / 3, "100M"), (2 / 3, "1B"), (1, "10B")]
@@ -155,9 +151,9 @@ def test_the_throughput_chart_labels_the_frontier_and_keeps_to_one_device():
         submissions.append(make_scored(name, data, skill=skill, seed=4, texts_per_second=rate, device="H100"))
     for number in range(4):  # fewer than on the other device
         submissions.append(make_scored(f"a{number}", data, texts_per_second=10.0 + number, device="A100"))
-    assert scatters(board_of(*submissions, data=data)) == []  # four different speeds, and one size
+    assert scatters(make_board(submissions, data)) == []  # four different speeds, and one size
     submissions.append(make_scored("more", data, skill=0.1, seed=5, texts_per_second=50.0, device="H100"))
-    (chart,) = scatters(board_of(*submissions, data=data))
+    (chart,) = scatters(make_board(submissions, data))
     points = {point["submission"]: point for point in chart["points"]}
     assert set(points) == {*measured, "more"}
     assert [name for name, point in points.items() if point["is_labelled"]] == ["fast", "better", "slow"]
@@ -173,6 +169,6 @@ def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
         make_scored("b", data, name="org/same", regime="tr-only"),
         make_scored("c", data, name="org/other"),
     ]
-    _, _, tab = tabs_of(board_of(*submissions, data=data))
+    _, _, tab = tabs_of(make_board(submissions, data))
     labels = {label for label, _, _ in forest_by_task(tab)["groups"][0][1]}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}

@@ -46,8 +46,12 @@ def test_hostile_names_are_shown_as_they_are(open_page, site):
     assert page.locator(".items [lang=uz]").first.text_content().endswith("<b onclick=1>")
 
 
-def test_sorting_by_mouse_and_keyboard(open_page):
+def test_the_keyboard_skips_the_navigation_and_sorts_as_the_mouse_does(open_page):
     page = open_page("index-all.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
     header = page.locator("th[data-key=T2]")
     header.locator("button").click()
     assert header.get_attribute("aria-sort") == "descending"
@@ -187,18 +191,6 @@ def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, t
     page.close()
 
 
-def test_a_column_that_is_empty_for_all_that_is_visible_disappears(open_page):
-    page = open_page("index-all.html")
-    head = page.locator("th[data-key=T1]")
-    assert head.is_visible()
-    page.fill("input[name=q]", "<img")  # submissions of spans alone
-    assert head.is_hidden()
-    assert page.locator("th[data-key=mean]").is_hidden()
-    assert page.locator("th[data-key=spans]").is_visible()
-    page.fill("input[name=q]", "")
-    assert head.is_visible()
-
-
 @pytest.mark.parametrize(
     ("place", "older", "languages"),
     [("index", ["Older editions 1 listed"], ["tr", "az", "tk", "gag", "uz"]), ("uz", [], [])],
@@ -224,12 +216,16 @@ def test_the_overview_and_a_language_have_tabs_with_ranks_of_their_own(open_page
     assert ("org/turkish" in names(page)) == (place == "index")
 
 
-def test_search_knows_the_letters_of_the_languages(open_page):
+def test_a_search_knows_the_letters_of_the_languages_and_hides_columns_that_are_then_empty(open_page):
     page = open_page("index-all.html")
-    page.fill("input[name=q]", "kucuk idiom")
-    assert names(page) == ["org/Küçük-İdiom"]
-    page.fill("input[name=q]", "<img")
-    assert set(names(page)) == {HOSTILE[0]}
+    heads = [page.locator(f"th[data-key={key}]") for key in ("T1", "mean", "spans")]
+    for words, shown, visible in (
+        ("kucuk idiom", ["org/Küçük-İdiom"], [True, True, True]),
+        ("<img", [HOSTILE[0]] * 3, [False, False, True]),  # submissions of spans alone
+        ("", names(page), [True, True, True]),
+    ):
+        page.fill("input[name=q]", words)
+        assert (names(page), [head.is_visible() for head in heads]) == (shown, visible)
 
 
 def test_a_link_brings_back_search_filters_and_order_and_a_wrong_one_shows_everything(open_page):
@@ -590,14 +586,6 @@ def test_the_navigation_has_menus_and_on_a_phone_one_button(open_page):
     assert phone.locator("nav a:visible, nav summary:visible").all_text_contents() == shown
     plain = open_page("t2.html", java_script_enabled=False, **PHONE)
     assert plain.locator("nav a", has_text="Compare").is_visible()
-
-
-def test_the_first_stop_of_the_keyboard_skips_the_navigation(open_page):
-    page = open_page("index-all.html")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,8 @@ HOSTILE_ANSWERS = {
     "a similarity as text": (lambda s: s.row(1, STS, similarity="1"), [":2: pair '", "not '1'"]),
     "a similarity as a truth": (lambda s: s.row(1, STS, similarity=True), [":2: pair '", "not True"]),
     "no similarity": (lambda s: s.row(1, STS, similarity=None), [":2: pair '", "not None"]),
+    "an unknown pair": (lambda s: s.row(1, STS, pair="nobody/correct"), [":2: ", "no pair 'nobody/correct'"]),
+    "a pair dropped": (lambda s: s.rows(without_query, STS), ["STS, tur: 1 predictions are missing"]),
     "a pair twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]], STS), [":3: pair '", "appears twice"]),
     "an answer as text": (
         lambda s: s.row(1, MEANING, answer="0"), [":2: item 'meaning_tr/", "needs the position of an option"],

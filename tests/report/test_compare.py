@@ -14,6 +14,7 @@ from rich.console import Console
 from scipy.stats import wilcoxon
 from seqeval.metrics import f1_score
 
+from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.compare_output import WIDE, print_comparison
 from turkic_idiom_tasks.dataset import open_dataset
@@ -37,19 +38,15 @@ from turkic_idiom_tasks.results.record import (
 )
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import Span
-from turkic_idiom_tasks.splits import TEST, retrieval_split, span_split
+from turkic_idiom_tasks.splits import retrieval_split
 
 GOOD, RANDOM = "me/good", "me/random"
-
-
-def concepts_in(split_of, split, n):
-    return [name for name in (f"c{k}" for k in range(2000)) if split_of(name) == split][:n]
 
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     """36 retrieval test concepts in Turkish and Azerbaijani, 20 of them in Uzbek; meanings for T2."""
-    test = concepts_in(retrieval_split, TEST, 36)
+    test = concepts_of("test", 36, of=retrieval_split)
     entries = {
         code: [Entry(name, f"{code} {name}", f"{code} anlam {name}") for name in test[: 20 if code == "uz" else 36]]
         for code in ("tr", "az", "uz")
@@ -246,7 +243,7 @@ def test_the_verdict_says_what_explains_a_difference():
 
 def test_the_parts_of_t1_are_those_of_the_headline(tmp_path):
     """Two test concepts: one whose idioms share `göz`, one whose spelling points to the other."""
-    concepts = concepts_in(retrieval_split, TEST, 2)
+    concepts = concepts_of("test", 2, of=retrieval_split)
     words = {"tr": ["göz yummak", "göze girmek"], "az": ["göz yummaq", "rəğbət qazanmaq"]}
     entries = {code: [Entry(*pair) for pair in zip(concepts, idioms, strict=True)] for code, idioms in words.items()}
     write_lexicon(tmp_path / "two", [Concept(name, "") for name in concepts], entries)
@@ -420,7 +417,7 @@ LETTERS = ("O", "B", "I")
 def span_dataset(tmp_path_factory):
     """40 test sentences in Turkish, 32 of them in Azerbaijani, each with an idiom of two words."""
     entries = []
-    for name in concepts_in(span_split, TEST, 40):
+    for name in concepts_of("test", 40):
         sentence = f"{name} göz kalp yol gece"
         entries.append(Entry(name, f"göz {name}", None, sentence, (Span(len(name) + 1, len(name) + 9),)))
     folder = tmp_path_factory.mktemp("spans") / "lexicon"

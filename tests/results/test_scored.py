@@ -119,10 +119,3 @@ def test_spans_by_hand():
     # idiom a alone: 2 * 1 / (2 + 1); the other alone: 2 * 1 / (1 + 2): every draw of concepts gives two thirds
     interval = resample({"tr": Stratum(score.concepts, score.sums)}).interval()
     assert (interval.low, interval.high) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
-
-
-def test_nothing_marked_is_an_undefined_precision_not_zero():
-    row = TaggedSentence("a", "tr", "x", "x x", ("x", "x"), (O, O))
-    score = score_subset(Tags(TestSentences("tr", [row]), ("OO",)))
-    assert [math.isnan(score.scores[f"span_{name}"]) for name in ("f1", "precision", "recall")] == [True] * 3
-    assert score.scores["token_accuracy"] == 1

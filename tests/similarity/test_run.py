@@ -1,6 +1,5 @@
 """The similarity tasks in `turkic-idiom run`: one pass with the retrieval tasks, records, and what is wrong in them."""
 
-import gzip
 import io
 import json
 import math
@@ -20,10 +19,8 @@ from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report.compare import compare_results
 from turkic_idiom_tasks.report.frame import report_run
-from turkic_idiom_tasks.results.predictions import Similarities, to_lines
-from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.record import read_record
-from turkic_idiom_tasks.results.scored import score_record, score_subset
+from turkic_idiom_tasks.results.scored import score_record
 from turkic_idiom_tasks.runs.engine import predict
 from turkic_idiom_tasks.runs.run import run_models
 from turkic_idiom_tasks.runs.run_options import make_options
@@ -41,10 +38,6 @@ def finished(pair_dataset, untrained_bert, tmp_path):
 def record_of(folder, pooling):
     (path,) = [path for path in folder.rglob("TurkicIdiomSTS.tur.record.jsonl.gz") if f"={pooling})" in path.as_posix()]
     return path
-
-
-def unpacked(path):
-    return gzip.decompress(path.read_bytes()).decode().splitlines()
 
 
 def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
@@ -94,62 +87,6 @@ def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, pai
     assert view["dataset_revision"] == pair_dataset.revision
     assert view["scores"]["test"][0]["main_score"] == pytest.approx(scored.scores["sense_accuracy"], abs=1e-6)
     assert len({run.task for run in runs}) == 2
-
-
-def test_lines_round_trip(pair_dataset):
-    pairs = pair_dataset.pairs(*KEY)
-    values = np.linspace(-1, 1, len(pairs.rows))
-    lines = [line.encode() for line in to_lines({KEY: Similarities("STS", pairs, values)})]
-    back, faults = read_lines(lines, pair_dataset)
-    assert not faults
-    np.testing.assert_array_equal(back[KEY].values, values)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"pair": "no-such/correct", "similarity": 0.5}, "has no pair 'no-such/correct'"),
-        ({"pair": 0, "similarity": 0.5}, "appears twice"),
-        ({"pair": None, "similarity": 1.5}, "from -1 to 1, not 1.5"),
-        ({"pair": None, "similarity": True}, "from -1 to 1, not True"),
-        ({"pair": None, "similarity": None}, "from -1 to 1, not None"),
-    ],
-)
-def test_wrong_lines_are_named(pair_dataset, line, message):
-    """The last line is replaced; a pair that is a number stands for that line's own pair, None for the last one."""
-    pairs = pair_dataset.pairs(*KEY)
-    lines = list(to_lines({KEY: Similarities("STS", pairs, np.zeros(len(pairs.rows)))}))
-    if not isinstance(line["pair"], str):
-        line = line | {"pair": pairs.rows[-1 if line["pair"] is None else line["pair"]].id}
-    lines[-1] = json.dumps(line)
-    predictions, faults = read_lines([text.encode() for text in lines], pair_dataset)
-    assert predictions == {}
-    assert faults[0].line == len(lines)
-    assert message in str(faults[0])
-
-
-def test_a_missing_pair_is_named(pair_dataset):
-    pairs = pair_dataset.pairs(*KEY)
-    lines = list(to_lines({KEY: Similarities("STS", pairs, np.zeros(len(pairs.rows)))}))[:-1]
-    _, faults = read_lines([text.encode() for text in lines], pair_dataset)
-    assert pairs.rows[-1].id in str(faults[0])
-
-
-def test_a_record_whose_similarities_do_not_give_its_score_is_refused(finished, pair_dataset):
-    path = record_of(finished[1], "mean")
-    lines = unpacked(path)
-    rows = [json.loads(line) for line in lines[2:]]
-    turned = [json.dumps(row | {"similarity": -row["similarity"]}) for row in rows]
-    path.write_bytes(gzip.compress("\n".join([*lines[:2], *turned, ""]).encode()))
-    with pytest.raises(InputError, match="STS, tur: the predictions give"):
-        score_record(read_record(path, pair_dataset))
-
-
-def test_a_model_that_finds_all_alike_has_no_score(pair_dataset):
-    pairs = pair_dataset.pairs(*KEY)
-    scored = score_subset(Similarities("STS", pairs, np.ones(len(pairs.rows))))
-    assert np.isnan(scored.main)
-    assert scored.scores["accuracy"] == 0.5  # a tie in every pair
 
 
 def test_comparing_leaves_similarity_out(finished, pair_dataset):
@@ -208,19 +145,9 @@ def test_an_interval_below_zero_is_readable_and_an_undefined_one_is_a_dash():
     assert similarity_cells(scores, np.nan, np.nan)[-1] == "-"
 
 
-def test_a_model_without_vectors_is_named(pair_dataset, tmp_path):
-    options = make_options(tasks=("T4", "STS"), output=tmp_path / "out")
-    with pytest.raises(InputError, match=r"mteb/baseline-bm25s: ranks documents, .* leave it out of TurkicIdiomSTS"):
-        run_models(["mteb/baseline-bm25s"], pair_dataset, options)
-    assert list((tmp_path / "out").rglob("TurkicIdiomT4.tur.record.jsonl.gz"))  # what is finished stays
-
-
 def test_data_of_their_own_is_scored_beside_the_lexicon(pair_dataset, untrained_bert, astitch, tmp_path, monkeypatch):
     monkeypatch.setenv("ASTITCH_DATA", str(astitch))
     options = make_options(tasks=("STS", "AStitchIdiomSTS"), output=tmp_path / "out", poolings=("mean",))
     runs = {run.task: run for run in run_models([str(untrained_bert)], pair_dataset, options)}
     assert list(runs["AStitchIdiomSTS"].subsets) == ["eng", "por"]
     assert runs["AStitchIdiomSTS"].subsets["eng"].n == 5
-    monkeypatch.delenv("ASTITCH_DATA")
-    with pytest.raises(InputError, match="ASTITCH_DATA"):
-        run_models([str(untrained_bert)], pair_dataset, options)

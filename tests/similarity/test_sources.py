@@ -7,7 +7,7 @@ import pytest
 from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, SENTENCE, write_csv
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
-from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_path, read_chengyu
+from turkic_idiom_tasks.tasks.siblings.chengyu import read_chengyu
 
 
 def test_an_incorrect_pair_has_the_gold_score_of_the_reworded_pair(astitch):
@@ -21,6 +21,8 @@ def test_an_incorrect_pair_has_the_gold_score_of_the_reworded_pair(astitch):
     assert pairs.correct.tolist() == [-1, -1, 0, -1, -1, -1]
     assert pairs.concepts[3] == "night owl"
     assert pairs.rows[3].sentence1 == OTHER
+    with pytest.raises(InputError, match="Task2"):
+        AStitchData(astitch / "elsewhere")
 
 
 def test_the_real_data_is_read_whole(outside_data):
@@ -73,17 +75,6 @@ def test_a_row_without_a_part_is_named(tmp_path, row, part):
     with pytest.raises(InputError, match=part) as caught:
         read_chengyu(path)
     assert f"{path}:2" in str(caught.value)
-
-
-def test_data_that_is_not_there_is_named_with_its_source(tmp_path, monkeypatch):
-    monkeypatch.delenv("ASTITCH_DATA", raising=False)
-    monkeypatch.delenv("CHENGYU_STS_DATA", raising=False)
-    with pytest.raises(InputError, match="H-TayyarMadabushi/AStitchInLanguageModels"):
-        AStitchData()
-    with pytest.raises(InputError, match="Task2"):
-        AStitchData(tmp_path)
-    with pytest.raises(InputError, match="CHENGYU_STS_DATA"):
-        chengyu_path("test")
 
 
 def test_a_pair_without_its_rewordings_is_named(astitch):

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,10 +13,11 @@ from turkic_idiom_tasks.results.record import find_records
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 
 
-@pytest.fixture(scope="module")
-def launched(sentence_model, untrained_bert, tmp_path_factory):
-    """A finished launch: `finetune span` of one seed, then the toy task of retrieval."""
-    folder = tmp_path_factory.mktemp("launched")
+@pytest.mark.long
+def test_two_processes_write_every_record_of_spans_once_and_train_one_retrieval_model(
+    sentence_model, untrained_bert, tmp_path
+):
+    folder = tmp_path
     data = small_lexicon(folder / "lexicon")
     torchrun = Path(sys.executable).parent / "torchrun"
     launch = (torchrun, "--standalone", "--nproc_per_node", "2", "-m", "tests.training.several_processes")
@@ -26,18 +26,9 @@ def launched(sentence_model, untrained_bert, tmp_path_factory):
     command = (*launch, sentence_model, folder / "retrieval", *span, *settings)
     run = run_to_end(command, cwd=REPOSITORY, timeout=600)
     assert run.returncode == 0, run.stderr[-2000:]
-    return SimpleNamespace(folder=folder, stdout=run.stdout)
-
-
-@pytest.mark.long
-def test_two_processes_write_every_record_of_spans_once(launched):
-    assert len(find_records(launched.folder / "spans" / "records")) == 2
-    assert launched.stdout.count("Fine-tuned and tested on the source language") == 1
-
-
-@pytest.mark.long
-def test_two_processes_train_one_retrieval_model(launched):
-    (folder,) = (launched.folder / "retrieval").iterdir()
+    assert len(find_records(folder / "spans" / "records")) == 2
+    assert run.stdout.count("Fine-tuned and tested on the source language") == 1
+    (folder,) = (folder / "retrieval").iterdir()
     record = json.loads((folder / RETRIEVAL_RECORD).read_text())
     # 41 pairs are 2 batches of 8 for each of two processes, 8 times; one process would make 5 steps an epoch
     assert record["steps"] == 8 * 2
