@@ -22,13 +22,8 @@ import yaml
 
 from hub_datasets.cards import DataFile, Files, dataset_card, lexicon_card
 from hub_datasets.lexicon_figures import markdown_table
-<<<<<<< HEAD
-from turkic_idiom_tasks.dataset.hub_layout import EVAL, README
-from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
-=======
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README, SUFFIXES, declared_configs
-from turkic_idiom_tasks.dataset.retrieval import SUBSETS, TASKS, build_retrieval
->>>>>>> lm
+from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import commit_folder

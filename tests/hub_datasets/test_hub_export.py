@@ -12,6 +12,7 @@ from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
