@@ -224,7 +224,10 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
         )
     for name in names:
         row = rows[name]
-        texts = {code: [entry["idiom"], entry["meaning"]] for code, entry in row["entries"].items()}
+        texts = {
+            code: [entry["idiom"], entry["meaning"], *filter(None, [entry.get("per_million")])]
+            for code, entry in row["entries"].items()
+        }
         index.append(
             {key: row[key] for key in ("id", "gloss", "aliases") if key in row}
             | {"texts": texts, "n": counts.get(name, [])}

@@ -194,6 +194,7 @@
   function drawTable(shown) {
     const heads = ["Concept", "English", "Solved"];
     if (chosen("task")) heads.push("Spelt alike", chosen("model") ? "Its answer" : "Most frequent wrong answer");
+    heads.push("Per million words");
     const head = element("tr", {}, ...heads.map(text => element("th", { text })));
     for (const cell of head.cells) cell.scope = "col";
     const body = element("tbody", {}, ...shown.map(({ row }) => drawRow(row)));
@@ -230,6 +231,7 @@
       cells.push(element("td", { text: alike.length ? (alike.some(Boolean) ? "yes" : "no") : "–" }));
       cells.push(element("td", { text: wrong.join("; ") || "–", lang: subsets[itemsOf(row)[0][0]].to }));
     }
+    cells.push(element("td", { text: row.texts[code]?.[2] ?? "–" })); // how often found text in the language has it
     return element("tr", {}, name, ...cells);
   }
 

@@ -67,6 +67,7 @@ def lexicon_rows(lexicon: Lexicon) -> list[dict[str, Any]]:
             if entry is None:
                 continue
             data: dict[str, Any] = {"idiom": entry.idiom, "variants": list(entry.variants) or None}
+            data["per_million"] = entry.per_million
             for field in TEXT_LABELS:
                 data[field] = example_parts(entry) if field == "example" else getattr(entry, field)
             row["entries"][code] = {field: value for field, value in data.items() if value is not None}

@@ -18,6 +18,7 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
+    Field,
     StrictBool,
     TypeAdapter,
     ValidationError,
@@ -159,6 +160,7 @@ class Entry:
     literal_paraphrase: _Text | None = None  # with the idiom replaced by what its words literally say
     source: _Note | None = None  # where the entry is from
     attested: _Note | None = None  # a public source in which the form is found
+    per_million: Annotated[float, Field(gt=0)] | None = None  # how often found text has it, per million words
     collocation: StrictBool = False  # an ordinary collocation rather than an idiom, and so no test query
     status: dict[str, Any] | Annotated[str, AfterValidator(visible_text)] | None = None  # verdicts of its checks
 
