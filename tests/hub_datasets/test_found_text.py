@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
 from hub_datasets.found.corpora import read_sentences
 from hub_datasets.found.mining import Miner
+from tests.lm_eval_runs import evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
+from turkic_idiom_tasks.results.lm_eval_files import SAMPLES
 from turkic_idiom_tasks.splits import TEST, span_split
 
 TR = LANGUAGES["tr"]
@@ -194,6 +196,20 @@ def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
     card = (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
     assert "http://127.0.0.1:9/commit" in card
     assert "cc0-1.0" in card
+
+
+def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch):
+    find()
+    with pytest.raises(InputError, match="TURKIC_IDIOM_FOUND is not set"):
+        our_tasks().load(["turkic_idiom_span_found_tr"])
+    monkeypatch.setenv("TURKIC_IDIOM_FOUND", str(tmp_path / "o"))
+    task = our_tasks().load(["turkic_idiom_span_found_tr"])["tasks"]["turkic_idiom_span_found_tr"]
+    assert LINES[0] in [document["sentence"] for document in task.test_docs()]
+    # `submit` and `lm report` read its samples, and the data of its results is that of found text.
+    found = evaluate(lambda document: '{"idioms": []}', ["turkic_idiom_span_found_tr"], our_tasks())
+    metadata = found["configs"]["turkic_idiom_span_found_tr"]["metadata"]
+    assert metadata["data_revision"] == open_dataset(str(tmp_path / "o")).revision
+    assert SAMPLES.fullmatch("samples_turkic_idiom_span_found_tr_2026-11-26T22-05-10.3.jsonl")["language"] == "tr"
 
 
 def test_only_unseen_idioms(find):

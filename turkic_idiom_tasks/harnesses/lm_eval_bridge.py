@@ -8,6 +8,7 @@ import hashlib
 import json
 import logging
 import math
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ import numpy as np
 from lm_eval.api.task import ConfigurableTask
 
 from turkic_idiom_tasks.dataset.base import Dataset
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.harnesses import FOUND_VARIABLE
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, standard_error
@@ -106,10 +108,15 @@ class IdiomTask(ConfigurableTask):
         return super().construct_requests(doc, ctx, **options)
 
 
-def open_data() -> Dataset:
-    """Return the data in use; an error in it is one line where lm-eval runs as a command."""
+def open_data(*, found: bool = False) -> Dataset:
+    """Return the data in use, or that of found text; an error in it is one line where lm-eval runs as a command."""
     show_input_errors_as_one_line()  # the start-up hook does this too, but may be turned off
-    return current_dataset()
+    if found and not os.environ.get(FOUND_VARIABLE):
+        raise usage_error(
+            f"{FOUND_VARIABLE} is not set: name the folder that `turkic-idiom dataset found --fetch --corpora corpora "
+            "--out FOLDER` makes"
+        )
+    return current_dataset(os.environ[FOUND_VARIABLE] if found else "")
 
 
 def warn_if_small(task: str, n_items: int, what: str, dataset: Dataset) -> None:

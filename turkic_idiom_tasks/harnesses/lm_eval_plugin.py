@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import DATA_VARIABLE, TASK_FOLDER
+from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -85,7 +85,8 @@ def add_provenance(module: ModuleType) -> None:
             # The user may have tasks whose names begin with astitch_, so the whole name must be as ours are made
             is_astitch = name.removesuffix("_gen") == f"astitch_{metadata.get('kind')}_{metadata.get('language')}"
             if name.startswith(PREFIX):
-                dataset = current_dataset()
+                is_found = (config.get("dataset_kwargs") or {}).get("found", False)
+                dataset = current_dataset(os.environ[FOUND_VARIABLE] if is_found else "")
                 path, revision = dataset.path, dataset.revision
             elif is_astitch:
                 from turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch import data_in_use  # late: loads lm-eval

@@ -22,11 +22,13 @@ from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS
 from turkic_idiom_tasks.tasks.spans.subwords import project_tags
 
 
-def load(language: str, **_metadata: Any) -> dict[str, HarnessDataset]:
-    """Return the splits of a language; few-shot examples come from ``train``."""
-    dataset = bridge.open_data()
+def load(language: str, *, found: bool = False, **_metadata: Any) -> dict[str, HarnessDataset]:
+    """Return the splits of a language; few-shot examples come from ``train``, which found text lacks."""
+    dataset = bridge.open_data(found=found)
     sentences_by_split = dataset.sentences(language)
-    bridge.warn_if_small(f"turkic_idiom_span_{language}", len(sentences_by_split[TEST]), "sentences", dataset)
+    bridge.warn_if_small(
+        f"turkic_idiom_span_{'found_' if found else ''}{language}", len(sentences_by_split[TEST]), "sentences", dataset
+    )
     splits = {}
     for split, sentences in sentences_by_split.items():
         concepts = idiom_clusters(sentences)

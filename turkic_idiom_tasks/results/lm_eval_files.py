@@ -29,7 +29,7 @@ from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
 _TASK_NAMES = "|".join(["span", *sorted(ITEM_TASKS, key=len, reverse=True)])  # `cloze_open` before `cloze`
 # `_gen` after a language belongs to the way of asking, and is no second language.
 SAMPLES = re.compile(
-    rf"samples_turkic_idiom_(?P<task>{_TASK_NAMES})_(?P<language>[a-z]+)"
+    rf"samples_turkic_idiom_(?P<task>{_TASK_NAMES})_(?:found_)?(?P<language>[a-z]+)"
     r"(?:_(?P<target>(?!gen_)[a-z]+))?(?P<written>_gen)?_(?P<date>.+)\.jsonl"
 )
 STRICT, FLEXIBLE, LIKELIEST = "strict", "flexible", "none"  # filters: the reading of a response that a sample holds
