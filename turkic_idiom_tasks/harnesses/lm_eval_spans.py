@@ -26,9 +26,8 @@ def load(language: str, *, found: bool = False, **_metadata: Any) -> dict[str, H
     """Return the splits of a language; few-shot examples come from ``train``, which found text lacks."""
     dataset = bridge.open_data(found=found)
     sentences_by_split = dataset.sentences(language)
-    bridge.warn_if_small(
-        f"turkic_idiom_span_{'found_' if found else ''}{language}", len(sentences_by_split[TEST]), "sentences", dataset
-    )
+    task = f"turkic_idiom_span_{'found_' if found else ''}{language}"
+    bridge.warn_if_small(task, len(sentences_by_split[TEST]), "sentences", dataset)
     splits = {}
     for split, sentences in sentences_by_split.items():
         concepts = idiom_clusters(sentences)
