@@ -5,8 +5,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from turkic_idiom_tasks.harnesses.doctor import in_one_line, print_diagnosis
-
 __all__ = ["main"]
 
 # `doctor` has to say what is broken, so an environment in which typer cannot be imported must not stop this module.
@@ -27,13 +25,19 @@ try:  # each of these modules adds its commands to the application
         run,
     )
     from turkic_idiom_tasks.cli.main import main as _run
+except KeyboardInterrupt:  # the imports take a moment, in which nothing has begun yet
+    sys.exit(130)
 except Exception as error:  # typer, rich or PyYAML is absent or broken
+    from turkic_idiom_tasks.harnesses.doctor import in_one_line
+
     _run = None
     _reason = in_one_line(error)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    from turkic_idiom_tasks.harnesses.doctor import print_diagnosis
+
     words = sys.argv[1:] if arguments is None else list(arguments)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
