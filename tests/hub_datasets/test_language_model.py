@@ -134,10 +134,7 @@ def test_budget_and_concurrency_limit_the_requests(ask):
         with pytest.raises(InputError, match="max_tokens=12"):
             ask(server, *"ABCDEFGH", budget=Budget(max_tokens=12), concurrency=1)
         assert len(server.requests) == 10
-    with (
-        running_llm(lambda body: Failure(500, "", AT_ONCE)) as server,
-        pytest.raises(InputError, match="--max-requests 2"),
-    ):
+    with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="--max-requests 2"):
         ask(server, "new", budget=Budget(max_requests=2))
     assert len(server.requests) == 2  # the client of the provider repeats nothing by itself
 
