@@ -23,6 +23,7 @@ from tests.hub_server import TOKEN, running_hub
 from tests.items_for_tests import write_part
 from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 from tests.warm_commands import run_to_end
+from turkic_idiom_tasks.lexicon import load
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -39,6 +40,10 @@ settings.load_profile("suite")
 
 # Each call of our command in this process would build the options of all its commands anew, which takes 0.06 s.
 typer.main.get_command = cache(typer.main.get_command)
+# And a hundred tests would read the bundled lexicon anew, which takes half a second.
+read_lexicon = load.read_lexicon
+read_bundled = cache(lambda: read_lexicon(load.BUNDLED))
+load.read_lexicon = lambda directory: read_bundled() if directory == load.BUNDLED else read_lexicon(directory)
 
 
 def pytest_collection_modifyitems(items):

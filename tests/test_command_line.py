@@ -68,8 +68,10 @@ def test_control_c_ends_a_command_that_waits_for_the_hub(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", ["--version", "--help", "dataset check", pytest.param("doctor", marks=pytest.mark.long)]
+    "command",
+    ["--version", "--help", "dataset check --format-only lexicon", pytest.param("doctor", marks=pytest.mark.long)],
 )
+@pytest.mark.usefixtures("lexicon")
 def test_an_output_that_takes_nothing_is_one_line_or_none(command):
     closed = subprocess.run(
         ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} >&-', sys.executable],

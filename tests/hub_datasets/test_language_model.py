@@ -29,6 +29,8 @@ from tests.llm_server import KEY, MODEL, Cut, Failure, Html, Malformed, Slow, Te
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError
 
+AT_ONCE = {"Retry-After": "0.01"}  # seconds
+
 
 class Word(AnswerFields):
     word: str
@@ -160,7 +162,7 @@ def test_the_context_of_one_question_is_too_short(ask, tmp_path):
         (Failure(429, "You exceeded your current quota", code="insufficient_quota"), "current quota", 1),
         (Failure(429, "later", {"Retry-After": "4000"}), "asks to wait 4000 seconds", 1),
         (Failure(400, "Unsupported value: 'temperature' does not support 0"), "--set temperature=default", 1),
-        (Failure(500, "broken"), "5 questions in a row without an answer.*broken", 10),
+        (Failure(500, "broken", AT_ONCE), "5 questions in a row without an answer.*broken", 10),
         (Malformed(lambda response: response.update(choices="x")), "a malformed response", 5),
         (Malformed(lambda response: response.update(choices=None)), "a malformed response", 5),
         (Malformed(lambda response: response["choices"][0].update(message=None)), "a malformed response", 5),
@@ -271,20 +273,6 @@ def test_an_unknown_model_no_server_and_a_missing_provider(ask):
             ask(server, "a", name="azureai/x")
     with pytest.raises(InputError, match=r"no connection.*--set base_url"):
         ask(server, *"abcde", concurrency=5, retries=0)  # which has gone by now
-
-
-@pytest.mark.parametrize("end", ["\r", "\n", " \r\n"])
-def test_a_key_with_a_line_break_is_stripped_or_refused_and_never_shown(ask, monkeypatch, tmp_path, end):
-    monkeypatch.setenv("OPENAI_API_KEY", KEY + end)
-    with running_llm(lambda body: f"{KEY} {count(body)}") as server:  # a server that repeats the key in its answer
-        ask(server, "a")
-    assert server.keys == {f"Bearer {KEY}"}
-    monkeypatch.setenv("OPENAI_API_KEY", KEY[:9] + end + KEY[9:])
-    with running_llm(count) as server, pytest.raises(InputError, match="OPENAI_API_KEY: holds") as raised:
-        ask(server, "b")
-    assert KEY[9:] not in str(raised.value)
-    assert not server.requests
-    assert KEY not in (tmp_path / "answers.jsonl").read_text()
 
 
 def test_an_estimate_leaves_out_what_is_known(ask, tmp_path):

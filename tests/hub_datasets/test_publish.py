@@ -205,4 +205,4 @@ def test_data_on_the_hub_that_cannot_be_read(online, hub):
         (f"{REPO}@{'0' * 40}", "cannot be read from the Hub: not there"),
         ("org/absent", "org/absent: cannot be read from the Hub: not there"),
     ]:
-        assert message in error(online("list", "--data", name))
+        assert message in error(online("compare", ".", ".", "--data", name))  # a command without heavy imports
