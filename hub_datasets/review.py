@@ -6,6 +6,7 @@ text. What the reviewer says stays in the browser until it is exported, as lines
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from turkic_idiom_tasks.lexicon.reviews import FIELDS, FORMAT, INITIALS, MOST_CH
 from turkic_idiom_tasks.splits import TEST, retrieval_split
 
 PAGE = Path(__file__).with_name("review.html")
+WORDS = Path(__file__).with_name("review_words.json")  # code -> English text of the page -> its translation
 SEED = 1
 READ_STATUS = ("accepted", "read")  # of entries that a second reader found no fault with
 
@@ -88,6 +90,7 @@ def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> st
         "revision": lexicon.revision,
         "language": language,
         "name": LANGUAGES[language].name,
+        "words": json.loads(WORDS.read_text("utf-8")).get(language),
         "casing": PIVOT if LANGUAGES[language].dotless_i else "en",  # how a browser writes initials in capitals
         "fields": FIELDS,
         "initials": INITIALS,
