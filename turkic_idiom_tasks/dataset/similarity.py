@@ -36,11 +36,12 @@ class SimilarityTask:
     languages: Mapping[str, str]  # subset -> code of its language
 
 
-STS, ASTITCH_STS, CHENGYU_STS = "STS", "AStitchSTS", "ChengyuSTS"
+STS, ASTITCH_STS, CHENGYU_STS, SEMEVAL_STS = "STS", "AStitchSTS", "ChengyuSTS", "SemEvalSTS"
 SIMILARITY_TASKS: dict[str, SimilarityTask] = {
     STS: SimilarityTask("TurkicIdiomSTS", STS, {LANGUAGES[code].subset: code for code in SIMILARITY_LANGUAGES}),
     ASTITCH_STS: SimilarityTask("AStitchIdiomSTS", ASTITCH_STS, {"eng": "eng", "por": "por"}),
     CHENGYU_STS: SimilarityTask("ChengyuSTS", CHENGYU_STS, {"cmn": "cmn"}),
+    SEMEVAL_STS: SimilarityTask("SemEvalIdiomSTS", SEMEVAL_STS, {"eng": "eng", "por": "por", "glg": "glg"}),
 }
 
 
