@@ -129,7 +129,7 @@ def test_the_command_scores_it_as_the_local_model_and_states_server_prompts_and_
         (["-m", "some", "--base-url", "http://127.0.0.1:9"], "named openai/NAME"),
         (["-m", "openai/some", "--base-url", "http://[::1"], "http://[::1"),
         (["-m", "turkic-idiom/char-ngrams", "--set", "query_prompt=x"], "add --base-url"),
-        (["-m", "openai/some", "--base-url", "http://127.0.0.1:9", "--device", "cpu"], "--device"),
+        (["-m", "openai/some", "--base-url", "http://127.0.0.1:9", "--set", "device=cpu"], "device"),
     ],
 )
 def test_what_cannot_be_asked_is_one_line(lexicon, tmp_path, capsys, arguments, part):

@@ -231,7 +231,7 @@ def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon
         (("-m", BASELINE, "--set", "top_k=-1"), ["top_k is -1", "greater than or equal to 0"], 2),
         (("-m", BASELINE, "--set", "first_layer=2"), ["first_layer is 2", "less than or equal to 1"], 2),
         (("-m", BASELINE, "--set", "topk=3"), ["topk is 3: no setting of this name", "first_layer, top_k"], 2),
-        (("-m", BASELINE, "--device", "banana"), ["--device banana: unknown", "cuda:1"], 2),
+        (("-m", BASELINE, "--set", "device=banana"), ["device=banana: unknown", "cuda:1"], 2),
         (("-m", "sentence-transformers/all-MiniLM-L99"), ["sentence-transformers/all-MiniLM-L99", "similar names"], 2),
         (("-m", "intfloat/multilingual-e5-bas"), ["could not be reached", "intfloat/multilingual-e5-base"], 2),
         (("-m", "google-bert/bert-base-multilingual-cased (pooling=mean)"), ["could not be reached"], 2),

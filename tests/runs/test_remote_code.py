@@ -21,7 +21,7 @@ def settings_of_records(folder):
 
 
 def test_results_of_run_state_it_and_lie_apart(custom_model, executed, untrained_bert, grid_data, tmp_path, capsys):
-    run = ["run", "-t", "T2", "-l", "uz", "--data", str(grid_data), "-o", str(tmp_path), "--device", "cpu"]
+    run = ["run", "-t", "T2", "-l", "uz", "--data", str(grid_data), "-o", str(tmp_path), "--set", "device=cpu"]
     assert main([*run, "-m", str(custom_model)]) == 2
     assert TRUST in capsys.readouterr().err
     assert not executed.exists()

@@ -104,3 +104,44 @@ def write_toy_chengyu(folder, before=""):
         rows += [(WORDS[0], "", WORDS[8], "0.0"), (WORDS[1], WORDS[1], "", "1.0")] if is_test else []
         write_csv(folder / f"{name}.csv", rows)
     return folder
+
+
+SEMEVAL_PAIRS = ("ID", "Language", "MWE1", "MWE2", "sentence1", "sentence2")
+SEMEVAL_GOLD = ("ID", "DataID", "Language", "sim", "otherID")
+
+
+def semeval_rows(language, first_id):
+    """Rows of a table of pairs and of its gold file in one language, with a repeated pair as the real ones have it."""
+    ids = [str(first_id + number) for number in range(7)]
+    texts = [
+        ("gold mine", SENTENCE, CORRECT),
+        ("gold mine", SENTENCE, INCORRECT),
+        ("None", CORRECT, INCORRECT),
+        ("night owl", OTHER, OTHER_CORRECT),
+        ("night owl", OTHER, OTHER_CORRECT),
+        ("None", "A dog runs.", "A cat runs."),
+        ("None", "A dog runs.", "One dog runs."),
+    ]
+    pairs = [(name, language, idiom, "None", *both) for name, (idiom, *both) in zip(ids, texts, strict=True)]
+    gold = [
+        (ids[0], f"dev.{language}.1.1", language, "1", ""),
+        (ids[1], f"dev.{language}.1.2", language, "", ids[2]),
+        (ids[3], f"dev.{language}.2.1", language, "1", ""),
+        (ids[4], f"dev.{language}.2.2", language, "1", ""),
+        (ids[5], f"dev.{language}.sts.1", language, "0.5", ""),
+        (ids[6], f"dev.{language}.sts.2", language, "0.4", ""),
+    ]
+    return pairs, gold
+
+
+@pytest.fixture
+def semeval(tmp_path, monkeypatch):
+    """Folder in the layout of the repository: ``dev`` with gold in two languages, ``test`` without in three."""
+    english, portuguese, galician = (semeval_rows(*row) for row in (("EN", 100), ("PT", 200), ("GL", 300)))
+    dev, test = tmp_path / "clone/SubTaskB/EvaluationData", tmp_path / "clone/SubTaskB/TestData"
+    write_csv(dev / "dev.csv", [SEMEVAL_PAIRS, *english[0], *portuguese[0]])
+    write_csv(dev / "dev.gold.csv", [SEMEVAL_GOLD, *english[1], *portuguese[1]])
+    write_csv(test / "test.csv", [SEMEVAL_PAIRS, *english[0], *portuguese[0], *galician[0]])
+    write_csv(tmp_path / "test.gold.csv", [SEMEVAL_GOLD, *english[1], *portuguese[1], *galician[1]])
+    monkeypatch.setenv("SEMEVAL_IDIOM_DATA", str(tmp_path / "clone"))
+    return tmp_path / "clone"

@@ -6,7 +6,7 @@ import mteb
 import numpy as np
 import pytest
 
-from turkic_idiom_tasks import AStitchIdiomSTS, ChengyuSTS, TurkicIdiomSTS
+from turkic_idiom_tasks import AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS, TurkicIdiomSTS
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.errors import InputError
@@ -45,11 +45,11 @@ def test_the_scores_are_ours_on_the_cosine_similarities(finished):
 
 
 @pytest.mark.long
-def test_the_stock_command_runs_all_three(command, astitch, chengyu, tmp_path):
-    tasks = ("TurkicIdiomSTS", "AStitchIdiomSTS", "ChengyuSTS")
+def test_the_stock_command_runs_all_four(command, astitch, chengyu, semeval, tmp_path):
+    tasks = ("TurkicIdiomSTS", "AStitchIdiomSTS", "ChengyuSTS", "SemEvalIdiomSTS")
     run = command(
         "mteb", "run", "-m", BASELINE, "-t", *tasks, "--output-folder", tmp_path / "out",
-        ASTITCH_DATA=str(astitch), CHENGYU_STS_DATA=str(chengyu),
+        ASTITCH_DATA=str(astitch), CHENGYU_STS_DATA=str(chengyu), SEMEVAL_IDIOM_DATA=str(semeval),
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     for task in tasks:
@@ -61,13 +61,12 @@ def test_the_stock_command_runs_all_three(command, astitch, chengyu, tmp_path):
 
 
 def test_without_the_data_the_tasks_are_listed_and_say_what_is_missing(monkeypatch):
-    monkeypatch.delenv("ASTITCH_DATA", raising=False)
-    monkeypatch.delenv("CHENGYU_STS_DATA", raising=False)
-    assert {task.metadata.name for task in mteb.get_tasks(tasks=["AStitchIdiomSTS", "ChengyuSTS"])} == {
-        "AStitchIdiomSTS",
-        "ChengyuSTS",
-    }
-    for task, part in ((AStitchIdiomSTS(), "ASTITCH_DATA"), (ChengyuSTS(), "CHENGYU_STS_DATA")):
+    for variable in ("ASTITCH_DATA", "CHENGYU_STS_DATA", "SEMEVAL_IDIOM_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    names = ["AStitchIdiomSTS", "ChengyuSTS", "SemEvalIdiomSTS"]
+    assert sorted(task.metadata.name for task in mteb.get_tasks(tasks=names)) == names
+    variables = ((AStitchIdiomSTS(), "ASTITCH_DATA"), (ChengyuSTS(), "CHENGYU_STS_DATA"))
+    for task, part in (*variables, (SemEvalIdiomSTS(), "SEMEVAL_IDIOM_DATA")):
         with pytest.raises(InputError, match=part):
             task.load_data()
 

@@ -42,19 +42,16 @@ def run_command(
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = Format.table,
     revision: Revision = None,
     trust_remote_code: TrustRemoteCode = False,
-    device: Annotated[
-        str | None,
-        typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, mps. Default: the best there is."),
-    ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="May be repeated. dtype (float32, bfloat16 or float16), batch_size (texts at a time), first_layer (of "
-            "first_last: 1, the first transformer layer, or 0, the embeddings), top_k (documents per query in the "
-            "records, whose scores stay exact; 0: the whole pool); with --base-url also query_prompt and "
-            "document_prompt.",
+            help="May be repeated. device (cpu, cuda, cuda:1, mps; default: the best there is), dtype (float32, "
+            "bfloat16 or float16), batch_size (texts at a time), first_layer (of first_last: 1, the first transformer "
+            "layer, or 0, the embeddings), top_k (documents per query in the records, whose scores stay exact; 0: the "
+            "whole pool); with --base-url also query_prompt and document_prompt; with --submission also setting "
+            "(pre_train or fine_tune).",
         ),
     ] = None,
     base_url: Annotated[
@@ -69,6 +66,14 @@ def run_command(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only count the texts and tokens that a server would be asked for.")
     ] = False,
+    submission: Annotated[
+        Path | None,
+        typer.Option(
+            "--submission",
+            metavar="FILE",
+            help="Score nothing, and write the submission form of SemEvalIdiomSTS for the most recent part there is.",
+        ),
+    ] = None,
 ) -> None:
     """Score models on the retrieval and similarity tasks; all tasks and poolings of a model come from one pass.
 
@@ -76,10 +81,12 @@ def run_command(
     """
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.csv_files import csv_text
+    from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
-    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_each
+    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_each, semeval_submission
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
 
     options = make_options(
@@ -91,14 +98,18 @@ def run_command(
         names=tuple(names or ()),
         revision=revision,
         trust_remote_code=trust_remote_code,
-        device=device,
         base_url=base_url,
         **model_settings(assigned(values)),
     )
     if (options.query_prompt or options.document_prompt) and not base_url:
         raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
-    if base_url and (revision or device):
-        raise usage_error("--revision, --device: do not apply to models on a server; leave them out, or --base-url")
+    if base_url and (revision or options.device):
+        raise usage_error("--revision, device: do not apply to models on a server; leave them out, or --base-url")
+    if submission is not None:
+        if len(models) > 1 or options.tasks != (SEMEVAL_STS,):
+            raise usage_error("--submission: takes one model and -t SemEvalIdiomSTS; give one -m, and no other task")
+        write_text(submission, semeval_submission(models[0], options))
+        return
     dataset = open_dataset(data)
     if dry_run:
         sys.stdout.write(estimate(dataset, options))

@@ -42,11 +42,12 @@ class SimilarityTask:
         return {language.subset: code for code, language in LANGUAGES.items() if language.literal_sentences}
 
 
-STS, ASTITCH_STS, CHENGYU_STS = "STS", "AStitchSTS", "ChengyuSTS"
+STS, ASTITCH_STS, CHENGYU_STS, SEMEVAL_STS = "STS", "AStitchSTS", "ChengyuSTS", "SemEvalSTS"
 SIMILARITY_TASKS: dict[str, SimilarityTask] = {
     STS: SimilarityTask("TurkicIdiomSTS", STS),
     ASTITCH_STS: SimilarityTask("AStitchIdiomSTS", ASTITCH_STS, {"eng": "eng", "por": "por"}),
     CHENGYU_STS: SimilarityTask("ChengyuSTS", CHENGYU_STS, {"cmn": "cmn"}),
+    SEMEVAL_STS: SimilarityTask("SemEvalIdiomSTS", SEMEVAL_STS, {"eng": "eng", "por": "por", "glg": "glg"}),
 }
 
 

@@ -6,7 +6,7 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS, sts_metadata
-from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS
+from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS
 from turkic_idiom_tasks.languages import LANGUAGES, names
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 
@@ -37,6 +37,7 @@ SIMILARITY_CLASSES: dict[str, type[IdiomSTS]] = {
     "TurkicIdiomSTS": TurkicIdiomSTS,
     "AStitchIdiomSTS": AStitchIdiomSTS,
     "ChengyuSTS": ChengyuSTS,
+    "SemEvalIdiomSTS": SemEvalIdiomSTS,
 }
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

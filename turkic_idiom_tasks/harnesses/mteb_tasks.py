@@ -4,8 +4,6 @@ The start-up hook imports this module while mteb itself is only partly imported,
 names from ``mteb``.
 """
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.current_data import cache_folder
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, scores_for_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, names, target_codes
@@ -49,13 +48,7 @@ class TurkicIdiomMetadata(TaskMetadata):
     @property
     def descriptive_stat_path(self) -> Path:
         """Return the path of a cache file that is named after the dataset revision, so that it is never outdated."""
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        folder = root / "turkic-idiom-tasks" / "descriptive_stats" / self.revision
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            folder = Path(tempfile.gettempdir()) / "turkic-idiom-tasks" / self.revision
-        return Path(folder / f"{self.name}.json")
+        return cache_folder("descriptive_stats", self.revision) / f"{self.name}.json"
 
     @property
     def descriptive_stats(self) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
+from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS, SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import FIRST_LAYER, NATIVE, POOLINGS, split_pooling, trust_setting
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
@@ -32,7 +32,7 @@ from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
 from turkic_idiom_tasks.io.reading import display
-from turkic_idiom_tasks.results.predictions import SubsetKey, subsets_of
+from turkic_idiom_tasks.results.predictions import Similarities, SubsetKey, subsets_of
 from turkic_idiom_tasks.results.record import (
     DataName,
     Header,
@@ -45,6 +45,7 @@ from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_
 from turkic_idiom_tasks.runs.engine import score_encoder
 from turkic_idiom_tasks.runs.run_options import FULL_NAMES, Reporter, RunOptions, choose_subsets, open_datasets
 from turkic_idiom_tasks.tasks.items.prompts import by_characters
+from turkic_idiom_tasks.tasks.siblings.semeval import semeval_dataset, submission_form
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
 
@@ -105,19 +106,7 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
     for number, name in enumerate(names, start=1):
         place = f"model {number}/{len(names)}"
         reporter.progress(f"{place}, loading {name}")
-        with quiet_libraries():
-            if options.base_url:
-                prompts = {QUERY: options.query_prompt, DOCUMENT: options.document_prompt}
-                loaded = load_served(name, options.base_url, cache=options.output / CACHE_FILE, prompts=prompts)
-            else:
-                loaded = resolve_model(
-                    name,
-                    label=labels.get(name),
-                    revision=options.revision,
-                    device=options.device,
-                    dtype=options.dtype,
-                    trust_remote_code=options.trust_remote_code,
-                )
+        loaded = _load(name, options, label=labels.get(name))
         units = [unit for unit in _units(loaded, datasets, keys, options) if (unit.name, unit.short) not in done]
         done |= {(unit.name, unit.short) for unit in units}
         for unit in units:
@@ -154,6 +143,39 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
         if failure is not None:
             raise failure
         del loaded  # otherwise it would be in memory while the next one is loaded
+
+
+def _load(name: str, options: RunOptions, *, label: str | None = None) -> LoadedModel:
+    with quiet_libraries():
+        if options.base_url:
+            prompts = {QUERY: options.query_prompt, DOCUMENT: options.document_prompt}
+            return load_served(name, options.base_url, cache=options.output / CACHE_FILE, prompts=prompts)
+        return resolve_model(
+            name,
+            label=label,
+            revision=options.revision,
+            device=options.device,
+            dtype=options.dtype,
+            trust_remote_code=options.trust_remote_code,
+        )
+
+
+def semeval_submission(model: str, options: RunOptions) -> str:
+    """Return the submission form of SemEval-2022 Task 2 B for a model, under its own pooling or the only one given."""
+    data = semeval_dataset(gold=False)
+    loaded = _load(model, options)
+    pooling = loaded.chosen_pooling((*options.poolings, loaded.pooling or NATIVE)[0])
+    keys = [(SEMEVAL_STS, subset) for subset in data.pair_subsets(SEMEVAL_STS)]
+    results = score_encoder(
+        loaded,
+        {SEMEVAL_STS: data},
+        keys,
+        [pooling],
+        batch_size=options.batch_size,
+        first_layer=options.first_layer,
+    )
+    similarities = [result.prediction for result in results if isinstance(result.prediction, Similarities)]
+    return submission_form(similarities, options.setting)
 
 
 def _check_options(names: Sequence[str], options: RunOptions, note: Callable[[str], None]) -> None:

@@ -4,21 +4,21 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
-from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SIMILARITY_TASKS
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, POOLINGS, check_dtype
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.harnesses.mteb_loading import task_class
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.predictions import SubsetKey
-from turkic_idiom_tasks.tasks.siblings.astitch import astitch_dataset
-from turkic_idiom_tasks.tasks.siblings.chengyu import chengyu_dataset
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SubsetKey
+from turkic_idiom_tasks.tasks.siblings.semeval import SETTINGS
 from turkic_idiom_tasks.training.config import checked
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -49,6 +49,7 @@ class RunOptions:
     base_url: str = ""  # of a server that has the models
     query_prompt: str = ""  # before the texts of each role; of models on a server
     document_prompt: str = ""
+    setting: str = SETTINGS[0]  # of a submission to SemEval
 
 
 class ModelSettings(BaseModel):
@@ -60,8 +61,10 @@ class ModelSettings(BaseModel):
     batch_size: PositiveInt = BATCH_SIZE
     first_layer: Annotated[int, Field(ge=0, le=1)] = FIRST_LAYER
     top_k: NonNegativeInt = TOP_K
+    device: str | None = None
     query_prompt: str = ""
     document_prompt: str = ""
+    setting: Literal["pre_train", "fine_tune"] = "pre_train"
 
 
 def model_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +124,7 @@ def make_options(
         except RuntimeError:
             problem = "unknown; such as cpu, cuda, cuda:1 or mps"
         if problem:
-            problems.append(f"--device {options.device}: {problem}")
+            problems.append(f"device={options.device}: {problem}")
     if problems:
         raise usage_error("; ".join(problems))
     return options
@@ -129,8 +132,8 @@ def make_options(
 
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
     """Return the data of each task of the options: the given data, or the task's own."""
-    own = {ASTITCH_STS: astitch_dataset, CHENGYU_STS: chengyu_dataset}
-    return {task: own[task]() if task in own else dataset for task in options.tasks}
+    own = [task for task in options.tasks if task in OTHER_DATA_TASKS]
+    return dict.fromkeys(options.tasks, dataset) | {task: task_class(task).open_data() for task in own}
 
 
 def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporter: Reporter) -> list[SubsetKey]:

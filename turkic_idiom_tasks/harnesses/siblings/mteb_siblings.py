@@ -1,11 +1,12 @@
-"""Task classes of mteb for idiomatic similarity in English, Portuguese and Chinese."""
+"""Task classes of mteb for idiomatic similarity in English, Portuguese, Galician and Chinese."""
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS
+from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SEMEVAL_STS
 from turkic_idiom_tasks.harnesses.mteb_data import UNREADABLE, IdiomSTS, sts_metadata
 from turkic_idiom_tasks.results.scored import MAIN_SCORES
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_SOURCE, astitch_dataset
 from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_SUBSET, chengyu_dataset
+from turkic_idiom_tasks.tasks.siblings.semeval import SEMEVAL_SOURCE, semeval_dataset
 
 
 class AStitchIdiomSTS(IdiomSTS):
@@ -52,3 +53,26 @@ class ChengyuSTS(IdiomSTS):
     def open_data(cls) -> Dataset:
         """Return the test pairs from the folder that CHENGYU_STS_DATA names."""
         return chengyu_dataset()
+
+
+class SemEvalIdiomSTS(IdiomSTS):
+    """English, Portuguese and Galician sentences with noun compounds, from SemEval-2022 Task 2, subtask B."""
+
+    short = SEMEVAL_STS
+    metadata = sts_metadata(
+        "SemEvalIdiomSTS",
+        "Idiomatic semantic textual similarity of SemEval-2022 Task 2, subtask B, mixed with general pairs.",
+        main_score=MAIN_SCORES[SEMEVAL_STS],
+        reference="https://aclanthology.org/2022.semeval-1.13",
+        dataset={"path": SEMEVAL_SOURCE, "revision": UNREADABLE},
+        eval_langs={"eng": ["eng-Latn"], "por": ["por-Latn"], "glg": ["glg-Latn"]},
+        date=("2020-01-01", "2021-12-31"),
+        license="not specified",
+        annotations_creators="human-annotated",
+        sample_creation="found",
+    )
+
+    @classmethod
+    def open_data(cls) -> Dataset:
+        """Return the pairs from the folder that SEMEVAL_IDIOM_DATA names."""
+        return semeval_dataset()

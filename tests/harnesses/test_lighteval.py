@@ -1,0 +1,90 @@
+"""The stock `lighteval` command on our tasks: its scores are those of lm-eval on the same answers."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.lm_eval_runs import evaluate, manager  # noqa: F401
+
+lighteval = pytest.importorskip("lighteval")
+
+MODEL = """
+import hashlib
+
+from lighteval.models.abstract_model import LightevalModel
+from lighteval.models.model_output import ModelResponse
+from lighteval.utils.cache_management import SampleCache
+
+
+class Hashed(LightevalModel):
+    tokenizer, add_special_tokens, max_length = None, False, 2048
+
+    def __init__(self, config):
+        self.config = config
+        self._cache = SampleCache(config)  # which lighteval's command expects
+
+    def greedy_until(self, docs):
+        raise NotImplementedError
+
+    loglikelihood_rolling = greedy_until
+
+    def loglikelihood(self, docs):
+        responses = []
+        for doc in docs:
+            chosen = hashlib.sha256(doc.query.encode()).digest()[0] % len(doc.choices)
+            values = [float(number == chosen) for number in range(len(doc.choices))]
+            responses.append(ModelResponse(logprobs=values, argmax_logits_eq_gold=[False] * len(values)))
+        return responses
+"""
+
+
+@pytest.fixture
+def overlay(tmp_path):
+    """The installed lighteval with one of its tasks; returns what PYTHONPATH must be.
+
+    Some task modules download files when they are imported, which the command does with all of them.
+    """
+    installed = Path(lighteval.__file__).parent
+    tasks = tmp_path / "overlay" / "lighteval" / "tasks"
+    (tasks / "tasks").mkdir(parents=True)
+    for source, target in ((installed, tasks.parent), (installed / "tasks", tasks)):
+        for path in source.iterdir():
+            if path.name not in ("tasks", "__pycache__"):
+                (target / path.name).symlink_to(path)
+    (tasks / "tasks" / "sciq.py").symlink_to(installed / "tasks" / "tasks" / "sciq.py")
+    return str(tmp_path / "overlay")
+
+
+def test_scores_are_those_of_lm_eval(overlay, manager, tmp_path):  # noqa: F811
+    (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
+    groups = ("meaning", "usage", "cloze")
+    names = [*(f"turkic_idiom_{kind}|0" for kind in groups), "turkic_idiom_equivalent:tr_uz|0"]
+    arguments = ["custom", "hashed", str(tmp_path / "model.py"), ",".join(names)]
+    arguments += ["--custom-tasks", "turkic_idiom_tasks.harnesses.lighteval", "--output-dir", str(tmp_path / "out")]
+    environment = os.environ | {"PYTHONPATH": overlay, "HF_HUB_OFFLINE": "1"}
+    environment |= {"HF_HOME": str(tmp_path / "hf"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    run = subprocess.run(
+        [sys.executable, "-m", "lighteval", *arguments], env=environment, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    (path,) = (tmp_path / "out").rglob("results_*.json")
+    scores = json.loads(path.read_text(encoding="utf-8"))["results"]
+
+    def answer(document):
+        return document["letters"][hashlib.sha256(document["query"].encode()).digest()[0] % len(document["letters"])]
+
+    lm_eval_names = [*(f"turkic_idiom_{kind}" for kind in groups), "turkic_idiom_equivalent_tr_uz"]
+    expected = evaluate(answer, lm_eval_names, manager, log_samples=False)["results"]
+    of_lighteval = {}
+    for name, score in scores.items():
+        if ":" in name and "_average" not in name:
+            of_lighteval[name.partition("|")[0].replace(":", "_")] = score["acc"]
+    of_lm_eval = {name: score["acc,none"] for name, score in expected.items() if name in of_lighteval}
+    assert len(of_lighteval) == 5 + 4 + 5 + 1  # the lexicon has no literal sentences in Gagauz
+    assert of_lighteval == pytest.approx(of_lm_eval, abs=1e-12)
+    assert len(set(of_lm_eval.values())) > 10  # the answers tell the tasks apart

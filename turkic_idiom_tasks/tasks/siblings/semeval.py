@@ -1,0 +1,88 @@
+"""Reader of SemEval-2022 Task 2, subtask B (Tayyar Madabushi et al., 2022), and writer of its submission form.
+
+The data has no licence that lets us bundle it. The reader takes a clone of its repository, or the folder of a part. A
+part is a table of pairs, such as ``dev.csv``; its gold file, such as ``dev.gold.csv``, states for each scored pair a
+similarity or the pair whose similarity counts. Subsets are ``eng``, ``por`` and ``glg``; Galician is in the test alone.
+"""
+
+import csv
+import io
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from turkic_idiom_tasks.dataset.base import PairDataset
+from turkic_idiom_tasks.dataset.similarity import (
+    CORRECT,
+    GENERAL,
+    INCORRECT,
+    REFERENCE,
+    SEMEVAL_STS,
+    SentencePair,
+    SentencePairs,
+    parse_score,
+)
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.csv_files import read_whole_table
+from turkic_idiom_tasks.results.predictions import Similarities
+
+SEMEVAL_VARIABLE = "SEMEVAL_IDIOM_DATA"
+SEMEVAL_SOURCE = "https://github.com/H-TayyarMadabushi/SemEval_2022_Task2-idiomaticity"
+SEMEVAL_LANGUAGES = {"eng": "EN", "por": "PT", "glg": "GL"}  # subset -> in the column Language
+SETTINGS = ("pre_train", "fine_tune")
+_PARTS = {"test": "TestData", "eval": "EvaluationData", "dev": "EvaluationData"}  # the most recent first
+_PAIR_COLUMNS = ("id", "language", "mwe1", "sentence1", "sentence2")
+_GOLD_COLUMNS = ("id", "dataid", "language", "sim", "otherid")
+
+
+def semeval_dataset(*, gold: bool = True) -> PairDataset:
+    """Return the most recent part that has a gold file; without `gold` the most recent one, to be submitted.
+
+    Pairs without a gold score of their own, all of them without `gold`, have the score 0 and are of no kind.
+    """
+    name = os.environ.get(SEMEVAL_VARIABLE, "")
+    places = [(Path(name, "SubTaskB", folder), part) for part, folder in _PARTS.items()]
+    for folder, part in [*places, *((Path(name), part) for part in _PARTS)] if name else []:
+        path, gold_path = folder / f"{part}.csv", folder / f"{part}.gold.csv"
+        if path.is_file() and (gold_path.is_file() or not gold):
+            return PairDataset(SEMEVAL_STS, str(path), dict(_read(path, gold_path if gold else None)))
+    raise InputError(
+        f"{SEMEVAL_VARIABLE} ({name or 'not set'}) names no folder with pairs{' and gold' if gold else ''}, such as "
+        f"dev.csv{' and dev.gold.csv' if gold else ''}; set it to a clone of {SEMEVAL_SOURCE}"
+    )
+
+
+def _read(path: Path, gold_path: Path | None) -> Iterator[tuple[str, SentencePairs]]:
+    # A repeated pair stays: the evaluator counts it as often as it is there
+    rows = () if gold_path is None else read_whole_table(gold_path, _GOLD_COLUMNS)
+    gold = {row["id"]: (place, row) for place, row in rows}
+    by_language: dict[str, list[SentencePair]] = {}
+    for _, cells in read_whole_table(path, _PAIR_COLUMNS):
+        name, idiom = cells["id"], "" if cells["mwe1"].lower() == "none" else cells["mwe1"]
+        kind, score, other = GENERAL if gold_path is None else REFERENCE, "0", None
+        place = str(path)
+        if name in gold:
+            place, row = gold.pop(name)
+            score, other = row["sim"], row["otherid"] or None
+            kind = GENERAL if ".sts." in row["dataid"] else INCORRECT if other else CORRECT
+        stated = None if other else parse_score(place, score)
+        pair = SentencePair(name, cells["sentence1"], cells["sentence2"], kind, stated, other, idiom or name, idiom)
+        by_language.setdefault(cells["language"], []).append(pair)
+    if gold:
+        raise InputError(f"{gold_path}: the pair {min(gold)} is not in {path}; take both files from the same release")
+    for subset, language in SEMEVAL_LANGUAGES.items():
+        if any(row.kind != REFERENCE for row in by_language.get(language, ())):
+            yield subset, SentencePairs(subset, by_language[language])
+
+
+def submission_form(predictions: list[Similarities], setting: str) -> str:
+    """Return the submission form: a row for each pair and setting, whose similarity is empty in the other setting."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["ID", "Language", "Setting", "Sim"])
+    for name in SETTINGS:
+        for prediction in predictions:
+            language = SEMEVAL_LANGUAGES[prediction.pairs.subset]
+            for row, value in zip(prediction.pairs.rows, prediction.values.tolist(), strict=True):
+                table.writerow([row.id, language, name, value if name == setting else ""])
+    return text.getvalue()
