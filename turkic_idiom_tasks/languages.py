@@ -109,6 +109,15 @@ def get_language(code: str) -> Language:
     raise usage_error(f"unknown language {code!r}; known: {known}; CONTRIBUTING.md says how to add a language")
 
 
+def counted(subsets: Iterable[str]) -> list[str]:
+    """Return the subsets (``tur-azj``, ``tr``) that means count: without provisional languages, or all if no other."""
+    subsets = list(subsets)
+    doubtful = {
+        name for language in LANGUAGES.values() if language.provisional for name in (language.code, language.subset)
+    }
+    return [subset for subset in subsets if doubtful.isdisjoint(subset.split("-"))] or subsets
+
+
 def _known(code: str) -> str:
     if code not in LANGUAGES:
         raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
