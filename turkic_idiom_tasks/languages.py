@@ -91,7 +91,7 @@ LANGUAGES.update((language.code, language) for _, language in _read(Path(__file_
 
 def names(codes: Iterable[str], last: str) -> str:
     """Return the English names of languages as a list in words, with a word before the last one."""
-    *others, end = [LANGUAGES[code].name for code in codes]
+    *others, end = [LANGUAGES[code].name for code in codes] or [""]
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
