@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from hub_datasets.lexicon_figures import figures_table, language_figures, markdown_table
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import first_fault, read_json
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, names
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.spans import LABELS
@@ -67,6 +67,7 @@ def lexicon_card(lexicon: Lexicon) -> str:
     return template.read_text("utf-8").format(
         n_concepts=len(lexicon.concepts),
         languages=", ".join(f"{LANGUAGES[code].name} (`{code}`)" for code in language_figures(lexicon)),
+        provisional=names((code for code in lexicon.entries if LANGUAGES[code].provisional), "and"),
         figures=markdown_table(figures_table(lexicon)).rstrip(),
         readings=account,
         review=_REVIEWED if lexicon.is_reviewed else _NOT_REVIEWED,
@@ -110,8 +111,11 @@ def dataset_card(
         configs=configs,
         dataset_info=information,
     )
-    names = ", ".join(LANGUAGES[code].name for code in codes)
-    shared = {"languages": names, "revision": lexicon.revision, "example": next(iter(files))}
+    shared = {
+        "languages": ", ".join(LANGUAGES[code].name for code in codes),
+        "revision": lexicon.revision,
+        "example": next(iter(files)),
+    }
     return str(DatasetCard.from_template(data, template_path=str(_FOLDER / template), **shared, **texts))
 
 

@@ -45,13 +45,15 @@ class SourceRow:
     merged: str | None = None  # why the row is a part of another entry
     value: str = ""  # the text that `problem` or `merged` refers to
     notes: tuple[Note, ...] = ()
+    concept: str = ""  # id that the source gives
 
 
 def readings_of(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
-    """Return language code -> reading of a row whose fields (idiom, meaning, example) are given by language."""
+    """Return language code -> reading of a row from its idiom, meaning, example and variants by language."""
     readings = {}
     for code, texts in fields.items():
-        readings[code] = Reading(texts.get("idiom", ""), texts.get("meaning"), texts.get("example"))
+        variants = [text for part in texts.get("variants", "").split(";") if (text := part.strip())]
+        readings[code] = Reading(texts.get("idiom", ""), texts.get("meaning"), texts.get("example"), tuple(variants))
     return readings
 
 

@@ -1,6 +1,7 @@
 """Import of the rows of a source as a cleaned lexicon without duplicates, with a report on every reading.
 
-- A row is a concept, which is named by its idiom in Turkish, or in the first language that it has.
+- A row is a concept, which is named by its idiom in Turkish, or in the first language that it has, unless the source
+  gives its id.
 - Rows with the same naming idiom and the same meaning are one concept: their languages and variants are joined, and a
   missing example is filled in.
 - Rows with the same idiom and another meaning are further senses, in the order of the file: ``--2``, ``--3``.
@@ -44,7 +45,8 @@ def import_source(source_format: str, path: Path) -> Imported:
             continue
         naming, first = next(iter(readings.items()))
         language = LANGUAGES[naming]
-        senses = senses_by_idiom.setdefault((naming, compared(first.idiom, language)), [])
+        key = ("", row.concept) if row.concept else (naming, compared(first.idiom, language))
+        senses = senses_by_idiom.setdefault(key, [])
         meaning = compared(first.meaning, language)
         meanings = [compared(sense.readings[naming].meaning, language) for sense in senses]
         place = meanings.index(meaning) if meaning in meanings else None  # of the sense that the row belongs to
@@ -62,7 +64,8 @@ def import_source(source_format: str, path: Path) -> Imported:
         for code, reading in readings.items():
             merged[code] = _merged(merged[code], reading, code, row.line, report) if code in merged else reading
         senses[place] = replace(sense, gloss=sense.gloss or row.gloss, readings=merged)
-    stems = concept_stems(senses_by_idiom)
+    stems = concept_stems(key for key in senses_by_idiom if key[0])
+    stems |= {key: key[1] for key in senses_by_idiom if not key[0]}
     concepts: list[Concept] = []
     entries: dict[str, list[Entry]] = {code: [] for code in LANGUAGES}
     for key, senses in senses_by_idiom.items():

@@ -1,10 +1,10 @@
 """Scores of submissions and their ranking by headline, with groups of ties.
 
 The headline of a subset is a chance-corrected score that spelling alone gets by chance (`results.headlines`). That of a
-task is the mean of its subsets, and the macro score, by which models are ranked, is the mean of the tasks. All models
-are resampled with the same draws of whole concepts, in every task and language at once, so that their differences are
-paired. The score and the interval of a model depend only on its submission and the data; its rank and group depend on
-the other submissions too (`ranking`).
+task is the mean of its subsets but those of provisional languages, and the macro score, by which models are ranked, is
+the mean of the tasks. All models are resampled with the same draws of whole concepts, in every task and language at
+once, so that their differences are paired. The score and the interval of a model depend only on its submission and the
+data; its rank and group depend on the other submissions too (`ranking`).
 """
 
 import math
@@ -223,12 +223,10 @@ def resample_headlines(submissions: Sequence[ScoredSubmission], resampled: Resam
 def task_means(
     headlines: ResampledScores, submissions: Sequence[ScoredSubmission], data: BoardData
 ) -> dict[str, dict[str, Resampled]]:
-    """Return task -> id -> the mean headline of the task's subsets, of submissions with each that can have one."""
+    """Return task -> id -> the mean headline of the task's subsets that count, of submissions with each of them."""
     by_task = {}
     for task in data.tasks:
-        of_subsets = [
-            headlines[task, subset.name] for subset in data.of_task(task) if subset.headline_floor is not None
-        ]
+        of_subsets = [headlines[task, subset.name] for subset in data.counted if subset.task == task]
         means = {}
         for submission in submissions:
             scores = [score for of_subset in of_subsets if (score := of_subset.get(submission.id))]
@@ -250,7 +248,7 @@ def _rank(
     """Return the board of resampled submissions; other subsets may have been resampled too."""
     means = task_means(headlines, list(by_id.values()), data)
     # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
-    ranked = {subset.task for subset in data.subsets if subset.headline_floor is not None}
+    ranked = {subset.task for subset in data.counted}
     return Board(
         data=data,
         by_id=by_id,

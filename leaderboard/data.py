@@ -10,7 +10,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, counted
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
@@ -67,6 +67,13 @@ class BoardData:
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
         """Return the subsets of one task."""
         return tuple(subset for subset in self.subsets if subset.task == task)
+
+    @property
+    def counted(self) -> tuple[SubsetItems, ...]:
+        """Return the subsets that decide ranks; those of provisional languages only where there are no others."""
+        possible = [subset for subset in self.subsets if subset.headline_floor is not None]
+        names = counted(subset.name for subset in possible)
+        return tuple(subset for subset in possible if subset.name in names)
 
     def find(self, task: str, name: str) -> SubsetItems | None:
         """Return a subset, or None if the data does not have it."""

@@ -53,6 +53,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     names = concept_names(boards)
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
+    counted = {subset.key for board in boards for subset in board.data.counted}
     for subset in (subset for board in boards for subset in board.data.with_parts):
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         with_several = set()  # concepts of a query with several right answers, whose score is no one rank
@@ -67,7 +68,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
             "language": subset.language,
             "label": subset_title(subset.name) if subset.task == EQUIVALENT else LANGUAGES[subset.language].name,
             "n": subset.n,
-            "headline": _headline(subset, concepts.tolist()),
+            "headline": _headline(subset, concepts.tolist()) if subset.key in counted else None,
             "concepts": [numbers[name] for name in concepts.tolist()],
             "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
             "several": [position for position, name in enumerate(concepts.tolist()) if name in with_several],
@@ -109,7 +110,7 @@ def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None
 
     The places are None for all. There is no headline for the extra tasks, whose pairs have no share in the main score.
     """
-    if subset.headline_floor is None or subset.task in EXTRA_TASKS:
+    if subset.task in EXTRA_TASKS:
         return None
     places = None
     if subset.spelling_free is not None:

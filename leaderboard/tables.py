@@ -195,10 +195,11 @@ def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = N
         for of_language in (tabs_by_language or {}).get(code, ()):
             if of_language.tasks == tasks:
                 standings = of_language.standings
+        about = f"Mean over these tasks in {name}" if is_mean else f"{TASK_LABELS[tab.tasks[0]]} in {name}"
         column = Column(
             key=code,
             title=name,
-            about=f"Mean over these tasks in {name}" if is_mean else f"{TASK_LABELS[tab.tasks[0]]} in {name}",
+            about=f"{about}; provisional, no mean counts it" if LANGUAGES[code].provisional else about,
             scores=standings,
             form="all tasks" if is_mean else "",
             n=None if is_mean else of_code[0].n,

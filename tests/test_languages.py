@@ -1,8 +1,14 @@
 """Languages are data: nothing in the code names one, and data may bring others in a languages.jsonl of its own."""
 
 import ast
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 
@@ -40,3 +46,90 @@ def test_no_code_and_no_page_names_a_language_but_the_pivot():
                     if is_code or NAMES.search(text):
                         named.append(f"{path}:{number}: {text.strip()[:80]}")
     assert named == []
+
+
+TABLE = """concept,tr,ky,ky-meaning,ky-example,ky-variants
+turn-a-blind-eye,göz yummak,көз жумуу,билип туруп байкамаксан болуу,Устат бул жолу да көз жумуу керек деди.,-
+not-listen,kulak asmamak,кулак салбоо,сөздү тоготпоо,Бала кулак салбоо менен жооп берди,кулак какпоо; кулак аспоо
+"""
+COMMANDS = """
+import json, os, sys
+from pathlib import Path
+from turkic_idiom_tasks.cli import main
+
+table, out = sys.argv[1], sys.argv[2]
+statuses = [main(["dataset", "import", "--format", "columns", table, "--out", out])]
+record = Path(table).with_name("languages.jsonl")
+facts = json.loads(record.read_text("utf-8"))
+offered = dict(facts)
+statuses.append(main(["dataset", "import", "--format", "columns", table, "--out", out]))  # nothing is filled in yet
+facts |= {"name": "Kyrgyz", "own_name": "Кыргызча", "subset": "kir", "alphabet": "абвгдеёжзийклмнңоөпрстуүфхцчшщъыьэюя"}
+facts |= {"provisional": False, "to_common": {"к": "k", "ө": "ö", "з": "z", "у": "u", "л": "l", "а": "a", "с": "s"}}
+record.write_text(json.dumps(facts) + "\\n", "utf-8")
+statuses.append(main(["dataset", "import", "--format", "columns", table, "--out", out]))
+statuses.append(main(["dataset", "annotate", "--in", out, "--out", out + "-tagged"]))
+statuses.append(main(["dataset", "export", out + "-tagged", "--out", out + "-hub"]))
+print("STATUSES", json.dumps({"statuses": statuses, "offered": offered}))
+"""
+HARNESSES = """
+import json, os, sys
+import mteb
+from lm_eval.tasks import TaskManager
+from turkic_idiom_tasks.dataset import open_dataset
+
+tasks = mteb.get_tasks(tasks=["TurkicIdiomT1", "TurkicIdiomT2"])
+manager = TaskManager(include_defaults=False)
+dataset = open_dataset(os.environ["TURKIC_IDIOM_DATA"])
+entry = dataset.lexicon.of("ky")["turn-a-blind-eye"]
+print("ANSWER", json.dumps({
+    "subsets": {task.metadata.name: type(task).metadata.eval_langs for task in tasks},
+    "lm": sorted(name for name in manager.all_tasks if name.endswith("_ky")),
+    "variants": dataset.lexicon.of("ky")["not-listen"].variants,
+    "spans": [entry.example[span.start:span.end] for span in entry.spans],
+}))
+"""
+
+
+def run_script(script, *arguments, folder, **environment):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    variables = os.environ | {"XDG_CACHE_HOME": str(folder), "HF_HUB_OFFLINE": "1"} | environment
+    finished = subprocess.run(command, capture_output=True, text=True, env=variables, cwd=folder)
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout.rpartition("\n")[0].rpartition("\n")[2].partition(" ")[2]), finished.stderr
+
+
+@pytest.fixture(scope="module")
+def kyrgyz(tmp_path_factory):
+    """A lexicon of a language that the package does not know, made by the documented steps, and what they said."""
+    folder = tmp_path_factory.mktemp("kyrgyz")
+    (folder / "table.csv").write_text(TABLE, "utf-8")
+    answer, said = run_script(COMMANDS, folder / "table.csv", folder / "lexicon", folder=folder)
+    return folder, answer, said
+
+
+def test_import_of_an_unknown_language_writes_the_record_to_fill_in(kyrgyz):
+    folder, answer, said = kyrgyz
+    assert answer["statuses"] == [1, 1, 0, 0, 0]
+    offered = answer["offered"]
+    assert (offered["code"], offered["script"], offered["name"]) == ("ky", "Cyrl", "")
+    assert set(offered["alphabet"]) == {letter for letter in TABLE.lower() if "а" <= letter <= "ө"}
+    assert f"fill in its record in {folder / 'languages.jsonl'}" in said
+    assert "languages.jsonl:1: field 'name'" in said
+    assert "ky: languages.jsonl has no suffixes; only exact forms were looked for" in said
+
+
+@pytest.mark.parametrize("kind", ["lexicon-tagged", "lexicon-hub"])
+def test_harnesses_have_the_tasks_of_a_language_that_data_bring(kyrgyz, kind):
+    folder, *_ = kyrgyz
+    answer, _ = run_script(HARNESSES, folder=folder, TURKIC_IDIOM_DATA=str(folder / kind))
+    assert answer["subsets"]["TurkicIdiomT1"]["tur-kir"] == ["tur-Latn", "kir-Cyrl"]
+    assert answer["subsets"]["TurkicIdiomT2"]["kir"] == ["kir-Cyrl"]
+    names = {
+        "turkic_idiom_meaning_ky",
+        "turkic_idiom_equivalent_tr_ky",
+        "turkic_idiom_span_ky",
+        "turkic_idiom_explain_ky",
+    }
+    assert names <= set(answer["lm"])
+    assert answer["variants"] == ["кулак какпоо", "кулак аспоо"]
+    assert answer["spans"] == ["көз жумуу"]

@@ -5,9 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.orthography import clean, fold, have_same_stems, letters_outside, lower, skeleton, to_common
+from turkic_idiom_tasks.orthography import (
+    clean,
+    fold,
+    have_same_stems,
+    letters_outside,
+    lower,
+    share_stem,
+    skeleton,
+    to_common,
+)
 
-TR, AZ, TK, GAG, UZ = (LANGUAGES[code] for code in ("tr", "az", "tk", "gag", "uz"))
+TR, AZ, TK, GAG, UZ, KK = (LANGUAGES[code] for code in ("tr", "az", "tk", "gag", "uz", "kk"))
 TEXTS = st.text(
     alphabet=st.sampled_from("abcçdeəfgğhxıijkqlmnňoöprsştţuüvyýzžäêâIİÇĞÖŞÜƏŇÝŽÄÊŢ ʻʼ’'`-.,1") | st.characters()
 )
@@ -21,6 +30,7 @@ TEXTS = st.text(
         (GAG, "IŞIN İZİ", "ışın izi"),
         (TK, "IŇ ÝÜREK WAGTY", "iň ýürek wagty"),
         (UZ, "OʻZ INSOFI", "oʻz insofi"),
+        (KK, "Әр Ғасыр, ҚҢӨ, ҰЛТ, Үй, Һ, ІС", "әр ғасыр, қңө, ұлт, үй, һ, іс"),
     ],
 )
 def test_lower_follows_the_language(language, upper, lowered):
@@ -72,6 +82,8 @@ def test_clean_changes_nothing_the_second_time(text, language):
         (TR, "2025'te Ankara’ya", []),
         (AZ, "Bakıʼda", ["ʼ"]),
         (UZ, "ko`z, san’at", ["`", "’"]),
+        (KK, "Көз жұму, һәм іс", []),
+        (KK, "Кoзқарaс", ["o", "a"]),  # Latin look-alikes
     ],
 )
 def test_letters_outside_the_alphabet(language, text, outside):
@@ -86,6 +98,7 @@ def test_letters_outside_the_alphabet(language, text, outside):
         (UZ, "Koʻngil boʻlmoq, bosh, choy, oʻgʻil", "könil bölmak, baş, çay, öğil"),
         (GAG, "Sevmää, ţarı", "sevmee, tsarı"),
         (TR, "Kâğıt", "kağıt"),
+        (KK, "Жүрегі үш, көңіл", "yüregi üç, könil"),
     ],
 )
 def test_common_orthography(language, text, common):
@@ -96,6 +109,12 @@ def test_skeleton_brings_cognates_together():
     turkish = skeleton("göz yummak", TR)
     assert turkish == skeleton("göz yummaq", AZ) == skeleton("koʻz yummoq", UZ) == skeleton("göz ýummak", TK)
     assert skeleton("göz açmak", TR) != turkish
+
+
+def test_idioms_in_another_script_share_stems_with_the_turkish_ones():
+    assert share_stem("көзге түсу", KK, "göze çarpmak", TR)
+    assert have_same_stems("көз жұму", KK, "göz yummak", TR)
+    assert not share_stem("бас тарту", KK, "göz yummak", TR)
 
 
 def test_skeleton_never_eats_a_whole_word():

@@ -91,7 +91,7 @@ LANGUAGES.update((language.code, language) for _, language in _read(Path(__file_
 
 def names(codes: Iterable[str], last: str) -> str:
     """Return the English names of languages as a list in words, with a word before the last one."""
-    *others, end = [LANGUAGES[code].name for code in codes]
+    *others, end = [LANGUAGES[code].name for code in codes] or [""]
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
@@ -109,9 +109,18 @@ def get_language(code: str) -> Language:
     raise usage_error(f"unknown language {code!r}; known: {known}; CONTRIBUTING.md says how to add a language")
 
 
+def counted(subsets: Iterable[str]) -> list[str]:
+    """Return the subsets (``tur-azj``, ``tr``) that means count: without provisional languages, or all if no other."""
+    subsets = list(subsets)
+    doubtful = {
+        name for language in LANGUAGES.values() if language.provisional for name in (language.code, language.subset)
+    }
+    return [subset for subset in subsets if doubtful.isdisjoint(subset.split("-"))] or subsets
+
+
 def _known(code: str) -> str:
     if code not in LANGUAGES:
-        raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
+        raise ValueError(f"unknown {code!r}; known: {', '.join(LANGUAGES)}")
     return code
 
 

@@ -2,8 +2,11 @@
 
 import pytest
 
+from hub_datasets.cleaning import clean_reading
+from hub_datasets.import_report import Reading
 from turkic_idiom_tasks.annotation.annotate import EMPTY, NO_WORDS, NOT_FOUND, TOO_LONG, UNCERTAIN, annotate
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, Language
+from turkic_idiom_tasks.lexicon.entries import parse_entry
 
 
 def marked(idiom, sentence, code, **options):
@@ -130,12 +133,36 @@ OTHERS = [
     ("uz", "koʻngli bormadi", "Unga [koʻnglimiz bormayapti]."),
     ("uz", "otday", "Jahl [otday] yondi."),
     ("uz", "otday", "U otiga mindi."),
+    # Kazakh: b/p, gh/q at the end of a verb, a vowel that only the infinitive drops, ю for йу, negation
+    ("kk", "тілін табу", "Ақыры [тілімізді тапты]."),
+    ("kk", "бетке шығу", "Осы сөз [бетке шыққан]."),
+    ("kk", "жаны ашу", "Оған [жаным ашиды]."),
+    ("kk", "қол қою", "Келісімге [қол қойылды]."),
+    ("kk", "құлақ аспау", "[Құлақ] ешкімге [аспағансың]!"),
+    ("kk", "төбесі көкке жету", "Қуанғаннан [төбеміз көкке жетті]."),
+    ("kk", "бас тарту", "Ол басын көтерді."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "idiom", "expected"), [*(("tr", *row) for row in TURKISH), *OTHERS])
 def test_what_is_marked(code, idiom, expected):
     check(idiom, expected, code)
+
+
+@pytest.mark.parametrize(
+    ("expected", "variants"),
+    [("ئۇ سۆزگە [قۇلاق سالدى].", ["قۇلاق سالدى"]), ("ئۇ سۆزگە قۇلاق سالدى.", [])],
+)
+def test_without_suffixes_exact_forms_are_found_in_any_script(monkeypatch, expected, variants):
+    alphabet = "ئاەبپتجچخدرزژسشغفقكگڭلمنھوۇۆۈۋېىي"
+    uyghur = Language("ug", "Uyghur", "ئۇيغۇرچە", subset="uig", script="Arab", alphabet=alphabet, infinitives=("ماق",))
+    monkeypatch.setitem(LANGUAGES, "ug", uyghur)
+    check("قۇلاق سالماق", expected, "ug", variants=variants)
+    row = {"concept": "pay-heed", "idiom": "قۇلاق سالماق", "meaning": None, "example": None, "spans": None}
+    assert parse_entry(row, uyghur)[1] == []
+    assert "has 'c' (U+0063)" in parse_entry(row | {"idiom": "قۇلاق cالماق"}, uyghur)[1][0]
+    assert clean_reading(Reading("قۇلاق  سالماق"), uyghur).reading.idiom == "قۇلاق سالماق"
+    assert uyghur.script_code == "uig-Arab"
 
 
 def test_variants_are_looked_for_too():

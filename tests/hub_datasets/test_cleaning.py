@@ -32,6 +32,15 @@ def test_text_gets_the_letters_of_its_language():
     assert clean_text("bir işe , birine", TURKISH) == "bir işe, birine"
 
 
+def test_another_script_keeps_its_letters_and_is_reported_for_latin_ones():
+    kazakh = LANGUAGES["kk"]
+    assert clean_text(" Жү\u00adрегі  е\u0306, Сен ", kazakh) == "Жүрегі ӗ, Сен"  # composed, С and е stay Cyrillic
+    mixed = clean_reading(Reading("бас тарту", "кeлiспеу", "Ол бас тартты."), kazakh)  # e and i are Latin
+    assert (mixed.reading.meaning, mixed.reading.example) == (None, "Ол бас тартты.")
+    assert mixed.notes[0].what == "meaning removed: letters outside the Kazakh alphabet"
+    assert slug("көз жұму", "kk") == "koz-yumu"
+
+
 def test_texts_are_the_same_without_case_circumflex_and_punctuation():
     assert compared("Kâr etmek!", TURKISH) == compared("kar  etmek", TURKISH)
     assert compared("IŞIK", TURKISH) == "ışık"

@@ -97,7 +97,7 @@ def test_export_says_what_it_left_out(source, tmp_path, dataset):
         ("show", "--out"),
         ("show fly-into-a-rage --out page.html", "--out"),
         ("review", "--lang"),
-        ("review --lang kk --out out", "kk"),
+        ("review --lang ky --out out", "ky"),
         ("review --lang az --n 0 --out out", "--n"),
         ("review --lang az x.jsonl --out out", "--lang"),
         ("nothing", "nothing"),

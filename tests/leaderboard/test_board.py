@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.board import make_board, resample_subsets, task_means
+from leaderboard.board import language_boards, make_board, resample_subsets, task_means
 from leaderboard.exports import records_of
 from leaderboard.ranking import better_pairs
 from leaderboard.scripts import comparison_json, concept_names
@@ -110,11 +110,21 @@ def test_intervals_are_those_of_the_one_resampler(task):
     submission = make_scored("one", data, skill=0.4, seed=6)
     board = make_board([submission, make_scored("two", data, seed=7)], data)
     strata = strata_of(submission, task)
-    expected = mean([resample({s.name: strata[s.name]}).corrected(s.floor) for s in data.of_task(task)])
+    certain = [subset for subset in data.of_task(task) if subset.language != "gag"]  # it is provisional
+    expected = mean([resample({s.name: strata[s.name]}).corrected(s.floor) for s in certain])
     assert board.by_task[task]["one"].interval == expected.interval()
     assert board.by_task[task]["one"].score == expected.score
     for subset, stratum in strata_of(submission, task).items():
         assert board.intervals["one"][task, subset] == resample({subset: stratum}).interval()
+
+
+def test_a_provisional_language_decides_no_rank_but_those_of_its_own_board():
+    data = make_data(50)
+    everything, certain = make_scored("all", data, skill=0.2, seed=6), make_scored("certain", data, skill=0.5, seed=7)
+    certain = replace(certain, subsets=tuple(score for score in certain.subsets if score.language != "gag"))
+    board = make_board([everything, certain], data)
+    assert [(name, standing.rank) for name, standing in board.overall.items()] == [("certain", 1), ("all", 2)]
+    assert list(language_boards(board)["gag"].overall) == ["all"]
 
 
 LAW_DATA = make_data(20, languages=TURKISH_AND_AZERBAIJANI, few={"az": 12})

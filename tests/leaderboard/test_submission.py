@@ -193,7 +193,7 @@ HOSTILE = {
     "places that are no list": (lambda s: s.row(2, beyond=SCRIPT), [":3: query 'tur:", "beyond"]),
     "a list for a line": (lambda s: s.raw(b"[1, 2]"), [":3: neither"]),
     # tags
-    "an unknown language": (lambda s: s.row(0, SPANS, language="kk"), [":1: the data has no spans language 'kk'"]),
+    "an unknown language": (lambda s: s.row(0, SPANS, language="ky"), [":1: the data has no spans language 'ky'"]),
     "tags too few": (lambda s: s.row(1, SPANS, tags="O"), [":2: sentence 'c", "needs 6 of the letters", "not 'O'"]),
     "other letters": (lambda s: s.row(1, SPANS, tags="OXOOOO"), ["not 'OXOOOO'"]),
     "an unknown sentence": (lambda s: s.row(1, SPANS, sentence="nobody"), ["sentence 'nobody'"]),

@@ -199,10 +199,10 @@ def test_what_is_not_a_lexicon(tmp_path):
         load_lexicon(tmp_path / "absent")
     with pytest.raises(InputError, match="not a lexicon directory, none of tr"):
         load_lexicon(tmp_path)
-    write(tmp_path, [], "kk.jsonl")
-    with pytest.raises(InputError, match=r"kk\.jsonl: not tr\.jsonl, .*CONTRIBUTING"):
+    write(tmp_path, [], "ky.jsonl")
+    with pytest.raises(InputError, match=r"ky\.jsonl: not tr\.jsonl, .*CONTRIBUTING"):
         load_lexicon(tmp_path)
-    (tmp_path / "kk.jsonl").unlink()
+    (tmp_path / "ky.jsonl").unlink()
     write(tmp_path, [""], "uz.jsonl")
     with pytest.raises(InputError, match=r"uz\.jsonl: no entries"):
         load_lexicon(tmp_path)

@@ -52,7 +52,7 @@ def test_a_line_is_read_and_written_as_it_stands():
     [
         ({"format": 2}, "field 'format'"),
         ({"lexicon_revision": "a" * 40 + "\n"}, "field 'lexicon_revision'"),
-        ({"language": "kk"}, "field 'language': must be one of tr, az"),
+        ({"language": "ky"}, "field 'language': must be one of tr, az"),
         ({"concept": "../a"}, "field 'concept'"),
         ({"idiom": "baş\u202eolmak"}, r"field 'idiom': has U\+202E"),
         ({"verdicts": {}}, "field 'verdicts': has no verdict on 'form'"),

@@ -224,7 +224,7 @@ def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon
     ("arguments", "parts", "exit_code"),
     [
         (("-m", BASELINE, "-t", "T9"), ["unknown task 'T9'", "TurkicIdiomT1 (T1)"], 2),
-        (("-m", BASELINE, "-l", "kk"), ["unknown language 'kk'", "tr (Turkish)"], 2),
+        (("-m", BASELINE, "-l", "ky"), ["unknown language 'ky'", "tr (Turkish)"], 2),
         (("-m", BASELINE, "--pooling", "min"), ["unknown pooling 'min'", "first_last"], 2),
         (("-m", BASELINE, "--pooling", "mean"), [BASELINE, "not a transformer encoder", "leave mean out"], 2),
         (("-m", BASELINE, "--set", "dtype=int8"), ["unknown dtype 'int8'", "bfloat16"], 2),

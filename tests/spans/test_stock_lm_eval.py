@@ -15,7 +15,7 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, counted
 from turkic_idiom_tasks.results.predictions import Tags
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import LABELS
@@ -100,7 +100,7 @@ def plain_task(folder, output="generate_until"):
 def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_classifier):
     model = TokenClassifierLM(pretrained=str(first_letter_classifier))
     found = evaluate(model, ["turkic_idiom_span", "turkic_idiom_span_tr_xml"], manager)
-    tasks = [f"turkic_idiom_span_{code}" for code in LANGUAGES]
+    tasks = [f"turkic_idiom_span_{code}" for code in counted(LANGUAGES)]  # no mean counts a provisional language
     assert set(found["samples"]) == {*tasks, "turkic_idiom_span_tr_xml"}
     dataset = open_dataset()
     for task, samples in found["samples"].items():
@@ -150,7 +150,7 @@ def test_our_tasks_are_known_beside_the_folders_of_the_user(tmp_path):
 @pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
 def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
     found = evaluate(answer, [f"turkic_idiom_span{group}"], manager)
-    for code in LANGUAGES:
+    for code in counted(LANGUAGES):
         row = found["results"][f"turkic_idiom_span_{code}{group}"]
         for metric in ("f1,strict", "f1,flexible", "token_f1,strict", "exact_match,strict"):
             assert row[metric] == 1

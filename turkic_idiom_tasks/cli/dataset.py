@@ -123,7 +123,7 @@ def annotate(
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
     from hub_datasets.siblings.dodiom import FORMAT, read_dodiom
     from hub_datasets.siblings.dodiom import evaluate as evaluate_annotator
-    from turkic_idiom_tasks.languages import get_language
+    from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
 
     if evaluate is not None:
         corpus, table = evaluate
@@ -145,6 +145,8 @@ def annotate(
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
             parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
             sys.stdout.write(printable(f"{out}: {code}: {parts}\n"))
+            if LANGUAGES[code].suffixes is None:
+                sys.stderr.write(f"{code}: {LANGUAGES_FILE} has no suffixes; only exact forms were looked for\n")
         return
     if lang is None:
         raise usage_error("--lang is missing: the language of the rows")

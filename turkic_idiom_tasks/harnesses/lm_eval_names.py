@@ -29,9 +29,14 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def groups() -> dict[str, list[str]]:
-    """Return the name of every group and its members, tasks or other groups."""
+    """Return the name of every group and its members, tasks or other groups.
+
+    A group has a mean, so tasks of provisional languages are in none.
+    """
     members: dict[str, list[str]] = {}
-    for name, (kind, _) in tasks().items():
+    for name, (kind, languages) in tasks().items():
+        if any(LANGUAGES[code].provisional for code in languages):
+            continue
         group = f"{PREFIX}{kind}{GENERATIVE if name.endswith(GENERATIVE) else ''}"
         members.setdefault(group, []).append(name)
         members.setdefault(group + PROMPTS, []).append(name)

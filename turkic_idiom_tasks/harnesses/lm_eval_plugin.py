@@ -4,10 +4,13 @@ lm-eval has no documented way yet for another package to add a folder of tasks, 
 `private_names` lists them.
 """
 
+import atexit
 import functools
 import logging
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +19,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, own_records
 from turkic_idiom_tasks.version import __version__
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -25,9 +28,10 @@ MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
 GROUPS = tuple(f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native"))  # one for each kind of prompt
 _SPAN_TASKS = {group.replace("_span", f"_span_{code}"): code for group in GROUPS for code in LANGUAGES}
+_CERTAIN = [code for code, language in LANGUAGES.items() if not language.provisional]
 _ITEM_TASKS = tasks()
 _ITEM_GROUPS = groups()
-_GROUPS = _ITEM_GROUPS | {group: [group.replace("_span", f"_span_{code}") for code in LANGUAGES] for group in GROUPS}
+_GROUPS = _ITEM_GROUPS | {group: [group.replace("_span", f"_span_{code}") for code in _CERTAIN] for group in GROUPS}
 
 
 def add_tasks(module: ModuleType) -> None:
@@ -50,7 +54,7 @@ def add_tasks(module: ModuleType) -> None:
         find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
         known = {Path(folder).resolve() for folder in (*folders, *find_plugins())}
         # Ours comes first, because a later folder replaces tasks of the same name: the user's stay the user's
-        ours = [] if TASK_FOLDER.resolve() in known else [TASK_FOLDER]
+        ours = [] if TASK_FOLDER.resolve() in known and _task_folder() == TASK_FOLDER else [_task_folder()]
         original(manager, verbosity, [*ours, *folders], *args, **options)
         manager.include_path = include_path  # a caller reads what it gave
 
@@ -134,6 +138,20 @@ def add_late() -> None:
         add_provenance(evaluator)
 
 
+@functools.cache
+def _task_folder() -> Path:
+    """Return the folder of our tasks; a temporary copy with more of them if the data bring languages of their own."""
+    if not own_records(LANGUAGES):
+        return TASK_FOLDER
+    from turkic_idiom_tasks.harnesses.lm_eval_yaml import write_files  # late, because few need it
+
+    parent = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, parent, ignore_errors=True)
+    folder = Path(shutil.copytree(TASK_FOLDER, Path(parent) / TASK_FOLDER.name))
+    write_files(folder)
+    return folder
+
+
 def _leave_out_absent(manager: Any, group: str) -> None:
     """Shorten a group, and the groups in it, by the tasks that the data has nothing for.
 
@@ -164,7 +182,7 @@ def _leave_out_absent(manager: Any, group: str) -> None:
         entry = manager.task_index.get(name)
         if name not in _GROUPS or entry is None or not entry.yaml_path:
             continue
-        if TASK_FOLDER.resolve() not in Path(entry.yaml_path).resolve().parents:
+        if _task_folder().resolve() not in Path(entry.yaml_path).resolve().parents:
             continue  # a group of the same name that the user has made
         members = [member for member in entry.cfg["task"] if not set(_tasks_of(member)) <= set(absent)]
         if members != entry.cfg["task"]:

@@ -1,20 +1,25 @@
 """Text of each task file of the language-model tasks.
 
 The files are written once, with ``python -m turkic_idiom_tasks.harnesses.lm_eval_yaml``, and are part of the
-package; nothing is generated when lm-eval reads them. What tasks have in common is in the files that begin with an
-underscore, which are written by hand. A test compares the others with what this module writes.
+package; only where the data bring languages of their own are they written again when lm-eval reads them. What tasks
+have in common is in the files that begin with an underscore, which are written by hand. A test compares the others with
+what this module writes.
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.item_types import KINDS, USAGE
 from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL
 
 FOLDER = TASK_FOLDER / "items"
 VERSION = "2.0"  # raised when the same answers get other scores, or scores of other names
+SPAN_ENDINGS = ("", "_xml", "_native")  # of the tasks and groups on spans
+GROUP_VERSION = "4.0"  # raised when a group has another mean
 
 _SCORES = dict.fromkeys(KINDS, "_choice_scores")  # files
 _SCORES |= {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores", RECALL: "_recall_scores"}
@@ -48,6 +53,30 @@ def files() -> dict[str, str]:
     return texts
 
 
+def language_files() -> dict[str, str]:
+    """Return the name of every file of the tasks on spans and explanations, and its text."""
+    texts = {}
+    certain = [code for code, language in LANGUAGES.items() if not language.provisional]
+    for kind, endings, means in (("explain", ("",), ["answered"]), ("span", SPAN_ENDINGS, ["f1", "token_f1"])):
+        for ending in endings:
+            name, members = f"{PREFIX}{kind}{ending}", [f"{PREFIX}{kind}_{code}{ending}" for code in certain]
+            texts[f"{name}.yaml"] = _group_file(name, members, means=means)
+    for code in LANGUAGES:
+        for kind, module in (("explain", "lm_eval_explain"), ("span", "lm_eval_spans")):
+            name = f"{PREFIX}{kind}_{code}"
+            texts[f"{name}.yaml"] = (
+                f"include: _{kind}_common\n"
+                f"task: {name}\n"
+                f"custom_dataset: !function turkic_idiom_tasks.harnesses.{module}.load_{code}\n"
+            )
+        for ending, functions in (("_xml", ("text", "target")), ("_native", ("text",))):
+            texts[f"{name}{ending}.yaml"] = f"include: {name}.yaml\ntask: {name}{ending}\n" + "".join(
+                f"doc_to_{function}: !function turkic_idiom_tasks.harnesses.lm_eval_spans.{function}{ending}\n"
+                for function in functions
+            )
+    return texts
+
+
 def _group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (), options: str = "") -> str:
     """Return the text of the file of a group, with the scores that it has as means over its members, each alike."""
     text = f"group: {name}\ntask:\n" + "".join(f"  - {member}\n" for member in members) + options
@@ -55,11 +84,17 @@ def _group_file(name: str, members: Sequence[str], *, means: Iterable[str] = (),
     lines = [f"  - {{metric: {metric}, aggregation: mean, weight_by_size: false}}\n" for metric in means]
     if lines:
         text += "aggregate_metric_list:\n" + "".join(lines)
-    return text + f"metadata: {{version: {VERSION}}}\n"
+    return text + f"metadata: {{version: {GROUP_VERSION}}}\n"
+
+
+def write_files(folder: Path) -> None:
+    """Write the task files of all languages to a folder like ours, in place of those that are there."""
+    for place, texts in ((folder / "items", files()), (folder, language_files())):
+        for old in place.glob("*.yaml"):
+            old.unlink()
+        for name, text in texts.items():
+            write_text(place / name, text)
 
 
 if __name__ == "__main__":
-    for old in FOLDER.glob("*.yaml"):
-        old.unlink()
-    for file_name, file_text in files().items():
-        write_text(FOLDER / file_name, file_text)
+    write_files(TASK_FOLDER)

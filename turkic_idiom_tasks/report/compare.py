@@ -18,6 +18,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display
+from turkic_idiom_tasks.languages import counted
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL
 from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
@@ -110,17 +111,18 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     rows: list[Row] = []
     for task in dict.fromkeys(task for task, _ in pairs):
         strata = {subset: paired for (of_task, subset), paired in pairs.items() if of_task == task}
-        floors = [a[task, subset][1].floor for subset in strata]
         parts: dict[str, dict[str, Paired]] = {}
-        for (subset, paired), floor in zip(strata.items(), floors, strict=True):
-            rows.append(Row(task, subset, compare({subset: paired}), None, floor))
+        for subset, paired in strata.items():
+            rows.append(Row(task, subset, compare({subset: paired}), None, a[task, subset][1].floor))
             is_free = spelling_free(dataset.pool(task, subset)) if task in TASKS else None
-            if is_free is not None:
+            if is_free is not None and subset in counted(strata):
                 for part, chosen in zip(PARTS, (is_free, ~is_free), strict=True):
                     if chosen.any():
                         parts.setdefault(part, {})[subset] = paired.only(chosen)
+        in_mean = {subset: strata[subset] for subset in counted(strata)}
         if len(strata) > 1:
-            rows.append(Row(task, MACRO, compare(strata), None, float(np.mean(floors))))
+            floor = float(np.mean([a[task, subset][1].floor for subset in in_mean]))
+            rows.append(Row(task, MACRO, compare(in_mean), None, floor))
         if len(parts) == len(PARTS):  # one part alone would repeat the whole
             rows += [Row(task, part, compare(parts[part]), None) for part in PARTS]
     adjusted = iter(holm([row.result.p for row in rows if row.subset not in PARTS]))

@@ -17,6 +17,7 @@ import pandas as pd
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.names import PRETRAINED
+from turkic_idiom_tasks.languages import counted
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, mean
 from turkic_idiom_tasks.results.record import Header, Record
 from turkic_idiom_tasks.results.scored import score_record
@@ -126,7 +127,8 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
 def run_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
     """Return the scores of a run: first those of retrieval, then those of similarity, each in the order of the runs.
 
-    A model has a row for each subset of a task and one for their macro average (`MACRO`), whose sizes are sums. The 95%
+    A model has a row for each subset of a task and one for the macro average (`MACRO`) of those that means count
+    (`languages.counted`), whose sizes are sums. The 95%
     interval is that of nDCG or of Spearman's correlation over all pairs. The columns `HEADLINE` hold the headline of
     the subset, or the mean of those that are defined, with its interval; `SPELLING` is empty in the macro average.
     """
@@ -168,24 +170,26 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
     measures, counts = (SIMILARITY_MEASURES, PAIR_COUNTS) if is_similarity else (MEASURES, SIZES)
     place = {"model": run.model, "task": run.task}
     rows: list[dict[str, Any]] = []
-    parts, headlines = [], []
+    parts, headlines = {}, {}
     for subset, scored in run.subsets.items():
-        parts.append(scored.resampled())
-        row = place | {"subset": subset} | _interval(measures[0], parts[-1])
+        parts[subset] = scored.resampled()
+        row = place | {"subset": subset} | _interval(measures[0], parts[subset])
         row |= {name: scored.scores.get(name) for name in (*measures, *counts, *SPELLING)}
-        headline = scored.resampled_headline(parts[-1])
+        headline = scored.resampled_headline(parts[subset])
         if headline:
-            headlines.append(headline)
+            headlines[subset] = headline
             row |= _headline(headline)
         rows.append(row)
-    macro_row = place | {"subset": MACRO} | _interval(measures[0], mean(parts))
+    names = counted(run.subsets)
+    macro_row = place | {"subset": MACRO} | _interval(measures[0], mean([parts[name] for name in names]))
+    counted_rows = [row for row in rows if row["subset"] in names]
     for name in measures:
-        macro_row[name] = sum(row[name] for row in rows) / len(rows)
+        macro_row[name] = sum(row[name] for row in counted_rows) / len(counted_rows)
     for name in counts:
-        macro_row[name] = sum(row[name] for row in rows)
+        macro_row[name] = sum(row[name] for row in counted_rows)
     if not headlines:
         return [*rows, macro_row], None
-    headline = mean(headlines)
+    headline = mean([headlines[name] for name in counted(headlines)])
     return [*rows, macro_row | _headline(headline)], headline
 
 

@@ -8,6 +8,7 @@ in an open task. The wordings are in ``wordings.yaml``.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,10 @@ class Wording:
     answer: str
     senses: dict[str, str]
     option: str = "{letter}. {text}"
-    names: dict[str, str] = field(default_factory=lambda: {code: item.name for code, item in LANGUAGES.items()})
+    names: dict[str, str] = field(default_factory=dict)  # English ones where there are none
 
 
 _FILE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("wordings.yaml").read_text(encoding="utf-8"))
-_NATIVE = {code: Wording(**fields) for code, fields in _FILE[NATIVE].items()}
 _ENGLISH = {variant: Wording(**_FILE[variant]) for variant in (EN1, EN2, EN3)}
 
 
@@ -96,7 +96,7 @@ def letters(item: Item) -> str:
 
 def all_wordings() -> list[Wording]:
     """Return the wording of every prompt in every language."""
-    return [*_ENGLISH.values(), *_NATIVE.values()]
+    return [*_ENGLISH.values(), *map(_native, LANGUAGES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +135,16 @@ def costs(
     return priced
 
 
+@cache
+def _native(code: str) -> Wording:
+    """Return the wording in a language; the first English one where its record has none either."""
+    fields = _FILE[NATIVE].get(code) or LANGUAGES[code].item_prompt
+    return Wording(**fields) if fields else _ENGLISH[EN1]
+
+
 def _wording(item: Item, variant: str) -> Wording:
     if variant == NATIVE:
-        return _NATIVE[item.language]
+        return _native(item.language)
     if variant not in _ENGLISH:
         raise InputError(f"unknown prompt {variant!r}; known: {', '.join(VARIANTS)}")
     return _ENGLISH[variant]
@@ -145,7 +152,8 @@ def _wording(item: Item, variant: str) -> Wording:
 
 def _task(item: Item, wording: Wording, *, kind: str = "") -> str:
     task = wording.tasks[kind or item.kind]
-    return task.format(source=wording.names[item.language], target=wording.names[item.target])
+    source, target = (wording.names.get(code, LANGUAGES[code].name) for code in (item.language, item.target))
+    return task.format(source=source, target=target)
 
 
 def _subject(item: Item, wording: Wording) -> list[str]:
