@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from hub_datasets.review import doubts, review_page, sample
+from hub_datasets.review import PAGE, WORDS, doubts, review_page, sample
 from tests.browser_pages import axe_findings, watched_pages
 from tests.dataset.conftest import concepts_of
 from tests.hub_datasets.conftest import HOSTILE
@@ -136,8 +136,32 @@ def test_the_command_writes_the_page_and_both_command_lines_work(directory, tmp_
 @pytest.fixture
 def open_page(browser, file):
     """Opens the page on a phone; at the end no script may have failed, and nothing may have been asked for."""
-    with watched_pages(browser, f"file://{file}", viewport=PHONE, accept_downloads=True) as open_one:
+    with watched_pages(browser, f"file://{file}#en", viewport=PHONE, accept_downloads=True) as open_one:
         yield open_one
+
+
+def test_the_page_speaks_the_language_of_its_entries_and_english_on_request(browser, file):
+    words = json.loads(WORDS.read_text("utf-8"))["az"]
+    with watched_pages(browser, f"file://{file}", viewport=PHONE) as open_one:
+        page = open_one()
+        assert page.locator("#accept").inner_text().startswith(words["Accept all"])
+        assert page.title() == f"{words['Review of idioms']}: Azərbaycanca"
+        press(page, "a")
+        assert text(page, "status") == words["Accepted."]
+        assert text(page, "progress-text") == words["{} of {} reviewed"].format(1, 4)
+        page.locator("#switch").click()
+        page.wait_for_function("document.documentElement.lang === 'en'")
+        assert text(page, "progress-text") == "1 of 4 reviewed"
+
+
+def test_every_text_of_the_page_is_translated_into_every_language():
+    html = PAGE.read_text("utf-8")
+    body, script = html.split("<body>")[1].split("<script type")
+    said = [text.strip() for text in re.findall(">([^<>]+)<", re.sub("<(noscript|kbd).*?</", "</", body))]
+    said += [one or other for one, other in re.findall(r'translated\("([^"]+)"|[?:] "([A-Z][^"]{9,})"', script)]
+    for code, words in json.loads(WORDS.read_text("utf-8")).items():
+        assert [text for text in said if text and text not in words] == [], code
+        assert all(words[text].count("{}") == text.count("{}") for text in words), code
 
 
 def press(page, keys):
@@ -306,7 +330,7 @@ def test_it_fits_a_phone_and_fingers(open_page, scheme):
     press(page, "f")
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     boxes = [field.bounding_box() for field in page.locator("button, input, textarea").all()]
-    assert len(boxes) == 13
+    assert len(boxes) == 14
     assert min(min(box["height"], box["width"]) for box in boxes) >= 44
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", background)[:3])) < 150) == (scheme == "dark")
