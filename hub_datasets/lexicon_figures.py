@@ -14,6 +14,7 @@ from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.lexicon.support import needs_support, supported
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.orthography import fold, share_stem
+from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import TEST, span_split
 
 NOT_READ = "not read"  # the status of an entry without one
@@ -73,7 +74,33 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
         "test_sentences": counts["test sentences"],  # of the span tasks
         "paired": None if code == PIVOT else counts["paired"],  # entries whose concept the pivot language has too
         "without_shared_stem": None if code == PIVOT or not counts["paired"] else counts["unlike"] / counts["paired"],
+        **_variety(rows.values()),
         STATUS: dict(status),  # that the readers gave -> number of entries
+    }
+
+
+def _variety(entries: Iterable[Entry]) -> dict[str, float | int | None]:
+    """Return how many sentences have an idiom and how many have none, and shares of the former by form and length."""
+    sentences: list[tuple[str, Sequence[Span]]] = []
+    for entry in entries:
+        sentences += [(further.text, further.spans) for further in entry.examples]
+        if entry.example is not None and entry.spans is not None:
+            sentences.append((entry.example, entry.spans))
+    with_idiom = [(text, text[spans[-1].end :]) for text, spans in sentences if spans]
+    lengths = [len(text.split()) for text, _ in with_idiom]
+
+    def share(cases: Iterable[bool]) -> float | None:
+        return sum(cases) / len(with_idiom) if with_idiom else None
+
+    return {
+        "sentences_with_an_idiom": len(with_idiom),
+        "sentences_without_an_idiom": len(sentences) - len(with_idiom),
+        "dialogues": share(text.startswith("–") for text, _ in with_idiom),
+        "questions_or_exclamations": share("?" in text or "!" in text for text, _ in with_idiom),
+        "up_to_7_words": share(length <= 7 for length in lengths),
+        "8_to_16_words": share(7 < length <= 16 for length in lengths),
+        "over_16_words": share(length > 16 for length in lengths),
+        "idiom_before_the_end": share(any(map(str.isalpha, rest)) for _, rest in with_idiom),
     }
 
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,9 +9,10 @@ from hub_datasets.lexicon_figures import attest, figures_table, language_figures
 from tests.hub_datasets.conftest import two_concepts
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
 from turkic_idiom_tasks.orthography import share_stem
+from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 
 
@@ -28,6 +30,23 @@ def test_figures_of_a_small_lexicon(lexicon):
     assert (uzbek["paired"], uzbek["without_shared_stem"]) == (2, 0.5)  # göz and koʻz are one word
     assert json.dumps(to_json(lexicon))
     assert "| without shared stem | – | 50.0% |" in markdown_table(figures_table(lexicon))
+
+
+def test_shares_of_sentences_by_form_and_length(lexicon):
+    long = "Komşu dün akşam evine dönerken o kadar yorgundu ki [göz yumdu] ve bize hiçbir şey demeden geçip gitti."
+    examples = []
+    for text in ("– Gördün mü? – [Göz yumdum].", "[Göz yum]!", long, "Gözüm ağrıyor."):
+        before, _, rest = text.partition("[")
+        idiom, _, after = rest.partition("]")
+        spans = (Span(len(before), len(before + idiom)),) if idiom else ()
+        examples.append(FurtherExample(before + idiom + after, spans))
+    examples = tuple(examples)
+    own = replace(lexicon.of("tr")["cross"], example=None, spans=None, examples=examples)
+    figures = language_figures(replace(lexicon, entries={"tr": {"cross": own}}))["tr"]
+    assert (figures["sentences_with_an_idiom"], figures["sentences_without_an_idiom"]) == (3, 1)
+    names = ("dialogues", "questions_or_exclamations", "up_to_7_words", "8_to_16_words", "over_16_words")
+    assert [3 * figures[name] for name in names] == [1, 2, 2, 0, 1]
+    assert 3 * figures["idiom_before_the_end"] == 1
 
 
 @pytest.mark.parametrize(
