@@ -120,7 +120,7 @@ def counted(subsets: Iterable[str]) -> list[str]:
 
 def _known(code: str) -> str:
     if code not in LANGUAGES:
-        raise ValueError(f"unknown {code!r}; known: {', '.join(LANGUAGES)}")
+        raise ValueError(f"must be one of {', '.join(LANGUAGES)}")
     return code
 
 
