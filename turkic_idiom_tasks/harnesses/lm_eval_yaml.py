@@ -61,6 +61,12 @@ def language_files() -> dict[str, str]:
         for ending in endings:
             name, members = f"{PREFIX}{kind}{ending}", [f"{PREFIX}{kind}_{code}{ending}" for code in certain]
             texts[f"{name}.yaml"] = _group_file(name, members, means=means)
+    found = f"{PREFIX}span_found"
+    texts[f"{found}.yaml"] = _group_file(found, [f"{found}_{code}" for code in certain], means=["f1", "token_f1"])
+    for code in certain:
+        texts[f"{found}_{code}.yaml"] = (
+            f"include: {PREFIX}span_{code}.yaml\ntask: {found}_{code}\ndataset_kwargs: {{found: true}}\n"
+        )
     for code in LANGUAGES:
         for kind, module in (("explain", "lm_eval_explain"), ("span", "lm_eval_spans")):
             name = f"{PREFIX}{kind}_{code}"

@@ -343,6 +343,6 @@ def _note(summary: RetrievalScores, task: str, table: str) -> str:
 
 def _paper_figures(summary: RetrievalScores, task: str, table: str, model: str) -> dict[str, Figure]:
     """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
-    # The paper's means are over all languages; beside a mean over some they would mislead
-    has_all = len(summary.subsets.get(task, ())) == len(TASKS[task].subsets)
-    return published_tables()[table].of(model if has_all else "")
+    # The paper's means are over its five languages; beside a mean over others they would mislead
+    languages = {*published_tables()["span_zero_shot"].columns, *(() if TASKS[task].cross_lingual else (PIVOT,))}
+    return published_tables()[table].of(model if set(_languages(summary, task)) == languages else "")
