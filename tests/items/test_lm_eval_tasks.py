@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def test_a_model_that_is_always_right(manager):
 
 def test_a_task_has_at_most_five_lines_and_a_name_of_its_own(manager, caplog):
     everything = [*manager.match_tasks(["turkic_idiom_*"])]
-    leaves = [name for name in everything if name in manager.all_subtasks and "explain" not in name]
+    leaves = [name for name in everything if name in manager.all_subtasks and not re.search("explain|found", name)]
     assert len(leaves) > 60
     some = [
         name for name in leaves if name.endswith(("_tr", "_tr_uz", "_tr_gen", "_open_az", "_recall_az", "_span_az_xml"))
