@@ -31,6 +31,7 @@ LONG_PAGES = (  # whose commands take longest
     "fine-tuning-and-grid.md",
     "leaderboard.md",
     "lexicon.md",
+    "quick-starts.md",
     "similarity.md",
     "spans.md",
 )

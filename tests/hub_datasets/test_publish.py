@@ -13,6 +13,7 @@ from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import retrieval_split
+from turkic_idiom_tasks.version import __version__
 
 REPO = "org/turkic-idioms"
 TEST = next(name for name in concepts_of("test", 20) if retrieval_split(name) == "test")  # in both test splits
@@ -206,3 +207,19 @@ def test_data_on_the_hub_that_cannot_be_read(online, hub):
         ("org/absent", "org/absent: cannot be read from the Hub: not there"),
     ]:
         assert message in error(online("compare", ".", ".", "--data", name))  # a command without heavy imports
+
+
+def test_doctor_says_what_keeps_the_data_from_being_published(online, hub):
+    first = online("doctor", "--publishing", "tester/new")
+    assert first.returncode == 0, first.stdout
+    tag = f"v{__version__}"
+    repository = hub.repositories["dataset", "tester/new"] = Repository("tester/new")
+    repository.main = repository.tags[tag] = repository.add({"README.md": b"other"})
+    taken = online("doctor", "--publishing", "tester/new", HF_TOKEN="")
+    assert taken.returncode == 1
+    verdict = taken.stdout.splitlines()[0]
+    assert verdict.startswith("2 problems: ")
+    assert "token of the Hub: MISSING" in verdict
+    assert f"the tag {tag} is there already with other content" in verdict
+    assert "data: 0 mistakes" in taken.stdout
+    assert "card: complete" in taken.stdout

@@ -88,6 +88,33 @@ def test_the_rows_of_astitch(astitch):
     assert len(meanings.stages) == 1
 
 
+def test_the_rows_of_semeval(tmp_path, monkeypatch):
+    folder = tmp_path / "SubTaskA" / "Data"
+    monkeypatch.setenv("SEMEVAL_IDIOM_DATA", str(tmp_path))
+    columns = ("DataID", "Language", "MWE", "Setting", "Previous", "Target", "Next", "Label")
+    trained = [("x", "EN", f"word {n // 2}", "zero_shot", "P.", f"T {n}.", "N.", n % 2) for n in range(80)]
+    trained.append(("x", "PT", "pão duro", "zero_shot", "P.", "T.", "N.", 0))
+    write_csv(folder / "train_zero_shot.csv", [columns, *trained])
+    write_csv(folder / "train_one_shot.csv", [columns, ("x", "EN", "High life", "one_shot", "P.", "T.", "N.", 1)])
+    tested = [(7, "EN", "high life", "P.", "Idiomatic.", "N."), (8, "EN", "high life", "P.", "Literal.", "N.")]
+    write_csv(folder / "dev.csv", [("ID", "Language", "MWE", "Previous", "Target", "Next"), *tested])
+    write_csv(folder / "dev_gold.csv", [("ID", "DataID", "Language", "Label"), (8, "x", "EN", 1), (7, "x", "EN", 0)])
+    data = build_labelled("semeval", inputs=("context", "idiom"))
+    (kept,), held = data.stages, data.development
+    assert len(kept) + len(held) == 80
+    assert held
+    assert not {row.idiom for row in kept} & {row.idiom for row in held}
+    assert [tuple(row) for row in data.test] == [
+        (0, "P. Idiomatic. N.", "high life", "high life", ""),
+        (1, "P. Literal. N.", "high life", "high life", ""),
+    ]
+    _, shots = build_labelled("semeval", setup="one-shot", inputs=()).stages
+    assert [tuple(row) for row in shots] == [(1, "T.", "", "high life", "")]
+    write_csv(folder / "dev_gold.csv", [("ID", "DataID", "Language", "Label"), (8, "x", "EN", 1)])
+    with pytest.raises(InputError, match=r"dev\.csv:2: the label is ''"):
+        build_labelled("semeval")
+
+
 def test_a_lexicon_is_divided_by_idiom():
     data = build_labelled("lexicon", languages=["tr", "uz"])
     idioms = [{(row.language, row.second) for row in rows} for rows in (data.stages[0], data.development, data.test)]
@@ -155,10 +182,13 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
         ({"data": "astitch", "subtask": "B", "inputs": ["context", "idiom"]}, "--subtask B: .* leave out --inputs"),
         ({"data": "astitch", "subtask": "B", "inputs": []}, "--subtask B: .* leave out --inputs"),
         ({"data": "dodiom"}, "DODIOM_DATA"),
+        ({"data": "semeval"}, "SEMEVAL_IDIOM_DATA"),
+        ({"data": "semeval", "setup": "few-shot"}, "zero-shot and one-shot"),
     ],
 )
 def test_bad_input(options, message, monkeypatch):
     monkeypatch.delenv("DODIOM_DATA", raising=False)
+    monkeypatch.delenv("SEMEVAL_IDIOM_DATA", raising=False)
     with pytest.raises(InputError, match=message):
         build_labelled(**options)
 

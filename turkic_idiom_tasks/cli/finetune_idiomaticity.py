@@ -25,9 +25,9 @@ def idiomaticity(
         str,
         typer.Option(
             envvar=DATA_VARIABLE,
-            metavar="astitch|dodiom|LEXICON",
-            help="astitch (the folder that ASTITCH_DATA names), dodiom (the table that DODIOM_DATA names), or a "
-            "lexicon directory.  [default: the bundled lexicon]",
+            metavar="astitch|semeval|dodiom|LEXICON",
+            help="astitch (the folder that ASTITCH_DATA names), semeval (SEMEVAL_IDIOM_DATA), dodiom (the table that "
+            "DODIOM_DATA names), or a lexicon directory.  [default: the bundled lexicon]",
         ),
     ] = "",
     setup: Annotated[

@@ -96,11 +96,19 @@ def _options(
 
 
 @app.command("doctor")
-def doctor_command() -> None:
+def doctor_command(
+    publishing: Annotated[
+        str, typer.Option(metavar="ORG/NAME", help="Instead: what keeps the data from being published there.")
+    ] = "",
+) -> None:
     """Say what is registered with each harness, and what to do if something is missing.
 
     The last line is the folder of the tasks, for lm-eval's --include_path.
     """
+    if publishing:
+        from hub_datasets.publishing import diagnose_publishing
+
+        raise typer.Exit(print_diagnosis(lambda: diagnose_publishing(publishing)))
     raise typer.Exit(print_diagnosis())
 
 

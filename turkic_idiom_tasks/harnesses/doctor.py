@@ -14,6 +14,7 @@ import subprocess
 import sys
 import sysconfig
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,10 +37,11 @@ class Diagnosis:
     details: list[str] = field(default_factory=list)  # lines, one for each thing that was looked at
     problems: list[str] = field(default_factory=list)  # what is wrong, in a few words each
     advice: list[str] = field(default_factory=list)  # what to do, a line each; empty if nothing is wrong
+    verdict: str = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
 
     def lines(self) -> list[str]:
         """Return the verdict, what to do, and then the details."""
-        verdict = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
+        verdict = self.verdict
         if self.problems:
             count = f"{len(self.problems)} problem{'s' if len(self.problems) > 1 else ''}"
             verdict = f"{count}: {'; '.join(self.problems)}"
@@ -80,12 +82,12 @@ def diagnose() -> Diagnosis:
     return diagnosis
 
 
-def print_diagnosis() -> int:
-    """Write what `diagnose` finds to stdout, and return the exit code: 0 if nothing is wrong, otherwise 1."""
+def print_diagnosis(look: Callable[[], Diagnosis] = diagnose) -> int:
+    """Write what a function finds to stdout, and return the exit code: 0 if nothing is wrong, otherwise 1."""
     with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
     with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported
-        diagnosis = diagnose()
+        diagnosis = look()
     try:
         for line in diagnosis.lines():
             sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")

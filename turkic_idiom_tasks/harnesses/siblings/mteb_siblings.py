@@ -1,6 +1,5 @@
 """Task classes of mteb for idiomatic similarity in English, Portuguese, Galician and Chinese."""
 
-from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, SEMEVAL_STS
 from turkic_idiom_tasks.harnesses.mteb_data import UNREADABLE, IdiomSTS, sts_metadata
 from turkic_idiom_tasks.results.scored import MAIN_SCORES
@@ -25,11 +24,7 @@ class AStitchIdiomSTS(IdiomSTS):
         annotations_creators="human-annotated",
         sample_creation="found",
     )
-
-    @classmethod
-    def open_data(cls) -> Dataset:
-        """Return the test pairs from the folder that ASTITCH_DATA names."""
-        return astitch_dataset()
+    open_data = staticmethod(astitch_dataset)
 
 
 class ChengyuSTS(IdiomSTS):
@@ -48,11 +43,7 @@ class ChengyuSTS(IdiomSTS):
         annotations_creators="LM-generated and reviewed",
         sample_creation="found",
     )
-
-    @classmethod
-    def open_data(cls) -> Dataset:
-        """Return the test pairs from the folder that CHENGYU_STS_DATA names."""
-        return chengyu_dataset()
+    open_data = staticmethod(chengyu_dataset)
 
 
 class SemEvalIdiomSTS(IdiomSTS):
@@ -71,8 +62,4 @@ class SemEvalIdiomSTS(IdiomSTS):
         annotations_creators="human-annotated",
         sample_creation="found",
     )
-
-    @classmethod
-    def open_data(cls) -> Dataset:
-        """Return the pairs from the folder that SEMEVAL_IDIOM_DATA names."""
-        return semeval_dataset()
+    open_data = staticmethod(semeval_dataset)

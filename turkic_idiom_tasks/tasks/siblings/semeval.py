@@ -1,8 +1,9 @@
-"""Reader of SemEval-2022 Task 2, subtask B (Tayyar Madabushi et al., 2022), and writer of its submission form.
+"""Reader of SemEval-2022 Task 2 (Tayyar Madabushi et al., 2022), and writer of the submission form of subtask B.
 
-The data has no licence that lets us bundle it. The reader takes a clone of its repository, or the folder of a part. A
-part is a table of pairs, such as ``dev.csv``; its gold file, such as ``dev.gold.csv``, states for each scored pair a
-similarity or the pair whose similarity counts. Subsets are ``eng``, ``por`` and ``glg``; Galician is in the test alone.
+The data has no licence that lets us bundle it. The reader takes a clone of its repository, or in subtask B the folder
+of a part. A part is a table of pairs, such as ``dev.csv``; its gold file, such as ``dev.gold.csv``, states for each
+scored pair a similarity or the pair whose similarity counts. Subsets are ``eng``, ``por`` and ``glg``; Galician is in
+the test alone.
 """
 
 import csv
@@ -33,6 +34,7 @@ SETTINGS = ("pre_train", "fine_tune")
 _PARTS = {"test": "TestData", "eval": "EvaluationData", "dev": "EvaluationData"}  # the most recent first
 _PAIR_COLUMNS = ("id", "language", "mwe1", "sentence1", "sentence2")
 _GOLD_COLUMNS = ("id", "dataid", "language", "sim", "otherid")
+_SENTENCE_COLUMNS = ("language", "mwe", "previous", "target", "next")
 
 
 def semeval_dataset(*, gold: bool = True) -> PairDataset:
@@ -73,6 +75,30 @@ def _read(path: Path, gold_path: Path | None) -> Iterator[tuple[str, SentencePai
     for subset, language in SEMEVAL_LANGUAGES.items():
         if any(row.kind != REFERENCE for row in by_language.get(language, ())):
             yield subset, SentencePairs(subset, by_language[language])
+
+
+def semeval_sentences(subset: str, part: str, *, context: bool) -> list[tuple[int, str, str]]:
+    """Return label, sentence and expression of the rows of subtask A; label 0 is idiomatic.
+
+    The parts are ``train_zero_shot``, ``train_one_shot`` and ``dev``, whose labels are in a file of their own.
+    """
+    name = os.environ.get(SEMEVAL_VARIABLE, "")
+    folder = Path(name, "SubTaskA", "Data")
+    if not name or not folder.is_dir():
+        raise InputError(f"{SEMEVAL_VARIABLE} ({name or 'not set'}) has no SubTaskA/Data; clone {SEMEVAL_SOURCE}")
+    gold, key = {}, "label"
+    if part == "dev":
+        labelled = read_whole_table(folder / "dev_gold.csv", ("id", "label"))
+        gold, key = {row["id"]: row["label"] for _, row in labelled}, "id"
+    sentences = []
+    for place, cells in read_whole_table(folder / f"{part}.csv", (*_SENTENCE_COLUMNS, key)):
+        label = gold.get(cells["id"], "") if key == "id" else cells["label"]
+        if label not in ("0", "1"):
+            raise InputError(f"{place}: the label is {label!r}; it must be 0 or 1, in dev_gold.csv for dev.csv")
+        if cells["language"] == SEMEVAL_LANGUAGES[subset]:
+            texts = (cells["previous"], cells["target"], cells["next"]) if context else (cells["target"],)
+            sentences.append((int(label), " ".join(texts), cells["mwe"]))
+    return sentences
 
 
 def submission_form(predictions: list[Similarities], setting: str) -> str:

@@ -1,9 +1,11 @@
 """Data of idiomaticity detection: sentences with a label, divided by idiom.
 
-Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. There are three sources. AStitch, Task 1, has splits
-of its own. A lexicon gives the example of an entry as idiomatic and its literal example as not. Dodiom gives its
-sentences of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only, in every
-language. Of a lexicon, concepts that were judged to mean the same as a test concept are left out of the other splits.
+Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. There are four sources. AStitch, Task 1, has splits of
+its own. Of SemEval-2022 Task 2 A, ``dev`` is the test, as the labels of later parts are not public, and a tenth of the
+training idioms is for development. A lexicon gives the example of an entry as idiomatic and its literal example as not.
+Dodiom gives its sentences of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only,
+in every language. Of a lexicon, concepts that were judged to mean the same as a test concept are left out of the other
+splits.
 
 In the zero-shot setup no idiom of the test is trained on. In the one-shot and few-shot setups training continues on a
 few sentences of the test and development idioms, as in the paper (appendix B.1). The test sentences are the same in
@@ -24,11 +26,19 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_test_concept, retrieval_split
+from turkic_idiom_tasks.splits import (
+    DEVELOPMENT,
+    TEST,
+    TRAIN,
+    is_development_idiom,
+    is_test_concept,
+    retrieval_split,
+)
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData
+from turkic_idiom_tasks.tasks.siblings.semeval import semeval_sentences
 from turkic_idiom_tasks.training.regimes import text_key
 
-ASTITCH, LEXICON, DODIOM = "astitch", "lexicon", "dodiom"
+ASTITCH, SEMEVAL, LEXICON, DODIOM = "astitch", "semeval", "lexicon", "dodiom"
 ZERO_SHOT, ONE_SHOT, FEW_SHOT = SETUPS = ("zero-shot", "one-shot", "few-shot")
 CONTEXT, IDIOM = INPUTS = ("context", "idiom")
 SUBTASKS = ("A", "B")
@@ -70,10 +80,11 @@ def build_labelled(
 ) -> LabelledData:
     """Return the rows that a name stands for.
 
-    Data is ``astitch`` (the folder that ASTITCH_DATA names), ``dodiom`` (the table that DODIOM_DATA names), ``lexicon``
-    (the bundled one), a lexicon directory, or an opened dataset. A lexicon has the setup ``zero-shot`` alone. The input
-    ``context`` adds the sentences before and after, which AStitch alone has, as it has subtask B; ``idiom`` gives the
-    idiom as the second text. Languages are ``eng`` (the default) or ``por`` of AStitch, or codes of a lexicon's.
+    Data is ``astitch`` (the folder that ASTITCH_DATA names), ``semeval`` (SEMEVAL_IDIOM_DATA), ``dodiom`` (the table
+    that DODIOM_DATA names), ``lexicon`` (the bundled one), a lexicon directory, or an opened dataset. A lexicon has the
+    setup ``zero-shot`` alone. The input ``context`` adds the sentences before and after, which AStitch and SemEval
+    have; subtask B is of AStitch; ``idiom`` gives the idiom as the second text. Languages are ``eng`` (the default) or
+    ``por`` of AStitch and SemEval, or codes of a lexicon's.
     """
     problems = []
     chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}
@@ -83,9 +94,11 @@ def build_labelled(
                 problems.append(f"--{option} {name}: choose one of {', '.join(known)}")
     if subtask == "B" and tuple(inputs) != (IDIOM,):
         problems.append("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
-    if data == ASTITCH:
+    if data in (ASTITCH, SEMEVAL):
         if len(languages) > 1 or not set(languages) <= set(ASTITCH_LANGUAGES):
             problems.append(f"--language {' '.join(languages)}: choose one of {', '.join(ASTITCH_LANGUAGES)}")
+        if data == SEMEVAL and (setup == FEW_SHOT or subtask == "B"):
+            problems.append(f"--data {SEMEVAL}: has subtask A in the setups {ZERO_SHOT} and {ONE_SHOT}")
     elif subtask == "B" or CONTEXT in inputs:
         place = data.path if isinstance(data, Dataset) else data
         problems.append(f"--data {place}: has neither subtask B nor the sentences around; only {ASTITCH} has them")
@@ -106,6 +119,17 @@ def build_labelled(
             )
             rows[part] = [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in labelled]
         return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
+    if data == SEMEVAL:
+        subset = languages[0] if languages else "eng"
+        rows = {}
+        for part in ("train_zero_shot", "train_one_shot", "dev"):
+            rows[part] = []
+            for label, sentence, idiom in semeval_sentences(subset, part, context=CONTEXT in inputs):
+                rows[part].append(Labelled(label, sentence, idiom if IDIOM in inputs else "", idiom.lower()))
+        train, shots = rows["train_zero_shot"], rows["train_one_shot"] if setup == ONE_SHOT else []
+        held = [row for row in train if is_development_idiom(row.idiom)]
+        kept = [row for row in train if not is_development_idiom(row.idiom)]
+        return _checked(f"{SEMEVAL}, {subset}", [kept, shots], held, rows["dev"])
     path, splits = _dodiom() if data == DODIOM else _lexicon(data, languages)
     if IDIOM not in inputs:
         for split, of_split in splits.items():
