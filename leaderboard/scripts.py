@@ -19,7 +19,7 @@ from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, jso
 from turkic_idiom_tasks.dataset.retrieval import TASKS, concept_of
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
-from turkic_idiom_tasks.languages import LANGUAGES, get_language
+from turkic_idiom_tasks.languages import LANGUAGES, counted, get_language
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
@@ -53,7 +53,8 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     names = concept_names(boards)
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
-    counted = {subset.key for board in boards for subset in board.data.counted}
+    headlined = {subset.key for board in boards for subset in board.data.counted}
+    in_means = counted(subset.name for board in boards for subset in board.data.subsets)
     for subset in (subset for board in boards for subset in board.data.with_parts):
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         with_several = set()  # concepts of a query with several right answers, whose score is no one rank
@@ -68,7 +69,8 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
             "language": subset.language,
             "label": subset_title(subset.name) if subset.task == EQUIVALENT else LANGUAGES[subset.language].name,
             "n": subset.n,
-            "headline": _headline(subset, concepts.tolist()) if subset.key in counted else None,
+            "headline": _headline(subset, concepts.tolist()) if subset.key in headlined else None,
+            "provisional": subset.name not in in_means,
             "concepts": [numbers[name] for name in concepts.tolist()],
             "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
             "several": [position for position, name in enumerate(concepts.tolist()) if name in with_several],

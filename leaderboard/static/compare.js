@@ -341,8 +341,10 @@
         const pairs = parts.map(({ subset, resampled }) => ({ subset, a: resampled.get(first), b: resampled.get(second) }));
         const entries = pairs.map(pair => row(task, pair.subset.label, [pair], [pair.a, pair.b]));
         if (pairs.length > 1) {
-          const means = ["a", "b"].map(side => mean(pairs.map(pair => pair[side])));
-          entries.push(row(task, "mean", pairs, means));
+          const certain = pairs.filter(pair => !pair.subset.provisional);
+          const inMean = certain.length ? certain : pairs;
+          const means = ["a", "b"].map(side => mean(inMean.map(pair => pair[side])));
+          entries.push({ ...row(task, "mean", inMean, means), sum: true, nLanguages: inMean.length });
         }
         entries.forEach((entry, place) => {
           const isWhole = place === entries.length - 1; // the mean over the languages, or the only language
@@ -622,7 +624,7 @@
       const heads = ["Model", task === "spans" ? "F1" : isRetrieval(task) ? "nDCG" : "accuracy", ...members.map(({ short }) => `vs ${short}`)];
       const { first, second } = own[0];
       const onePair = rows.filter(entry => entry.task === task && entry.first === first && entry.second === second);
-      const nLanguages = Math.max(1, onePair.length - 1); // one of the rows is that of all languages
+      const nLanguages = own[0].nLanguages || 1;
       const over = nLanguages === 1 ? onePair[0].language : `mean of ${nLanguages} languages`;
       const table = element(
         "table",

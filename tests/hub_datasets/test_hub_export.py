@@ -150,7 +150,7 @@ def test_the_card_says_what_the_hub_asks_for(bundled, bundled_layout):
     contents = bundled_layout.contents
     readme = contents["README.md"].decode()
     card = front_matter(readme)
-    assert card["language"] == ["tr", "az", "tk", "gag", "uz"]
+    assert card["language"] == ["tr", "az", "tk", "gag", "uz", "kk"]
     assert card["license"] == "cc-by-4.0"
     assert card["multilinguality"] == ["multilingual"]
     assert card["size_categories"] == ["1K<n<10K"]
