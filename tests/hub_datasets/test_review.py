@@ -194,9 +194,7 @@ def test_the_instructions_are_open_until_the_first_verdict_and_accept_is_the_pri
     assert instructions.get_attribute("open") is None
 
 
-def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(
-    open_page, directory, file, tmp_path, dataset
-):
+def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(open_page, directory, tmp_path, dataset):
     page = open_page()
     assert text(page, "progress-text") == "0 of 4 reviewed"
     press(page, "a")
