@@ -223,6 +223,7 @@ def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset)
     [
         (row("x"), "no entry 'x' in az"),
         (row("a", language="tr"), "no entry 'a' in tr"),
+        (row("a", language="kk"), "field 'language'"),
         (row("a", idiom="baş eymək"), "reads 'baş əymək' and was reviewed as 'baş eymək'"),
         (row("a", day="2026-03-03"), "in the future"),
         (row("a", time="2026-03-03T00:00:00Z"), "in the future"),
