@@ -19,7 +19,6 @@ from tests.encoders.untrained_models import (  # noqa: F401
     texts,
     untrained_bert,
 )
-from tests.hub_server import TOKEN, running_hub
 from tests.items_for_tests import write_part
 from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 from tests.warm_commands import run_to_end
@@ -121,25 +120,6 @@ def command(tmp_path):
         return run_to_end([script, *arguments], cwd=tmp_path, env=variables)
 
     return run
-
-
-@pytest.fixture
-def hub():
-    """A Hugging Face Hub on the loopback interface, with no repository."""
-    with running_hub() as server:
-        yield server
-
-
-@pytest.fixture
-def online(hub, tmp_path):
-    """What the clients take from the environment to use that Hub, logged in."""
-    return {
-        "HF_ENDPOINT": hub.url,
-        "HF_HUB_OFFLINE": "0",
-        "HF_HOME": str(tmp_path / "home"),
-        "HF_HUB_DISABLE_XET": "1",
-        "HF_TOKEN": TOKEN,
-    }
 
 
 @pytest.fixture(scope="session")

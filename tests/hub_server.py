@@ -80,10 +80,9 @@ class Hub(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, repositories=()):
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.repositories = {(repository.kind, repository.name): repository for repository in repositories}
-        self.requests, self.faults, self.lfs = [], [], {}
+        self.repositories, self.requests, self.faults, self.lfs = {}, [], [], {}
         self.lock = threading.Lock()
         self.url = f"http://127.0.0.1:{self.server_port}"
 
@@ -371,9 +370,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def running_hub(repositories=()):
-    """Serves repositories and yields the `Hub`."""
-    hub = Hub(repositories)
+def running_hub():
+    """Serves no repository yet and yields the `Hub`."""
+    hub = Hub()
     thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

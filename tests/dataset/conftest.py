@@ -22,6 +22,15 @@ TRAIN = concepts_of("train", 10, of=retrieval_split, prefix="t")
 DEVELOPMENT = concepts_of("development", 2, of=retrieval_split, prefix="t")
 CONCEPTS = [*TEST, *TRAIN, *DEVELOPMENT]
 
+# A tagged sentence in the Hub layout
+ROW = {
+    "id": "s1",
+    "idiom": "göz yummak",
+    "sentence": "Buna göz yumdu.",
+    "tokens": ["Buna", "göz", "yumdu", "."],
+    "ner_tags": [0, 1, 2, 0],
+}
+
 WORDS = ("ağız baş göz kulak dil diş burun yüz boyun kan can yürek gönül taş su yol gün söz").split()  # noqa: SIM905
 WORDS_AZ = ("ağız baş göz qulaq dil diş burun üz boyun qan can ürək könül daş su yol gün söz").split()  # noqa: SIM905
 WORDS_UZ = ("ogʻiz bosh koʻz quloq til tish burun yuz boʻyin qon jon yurak koʻngil tosh suv yoʻl kun soʻz").split()  # noqa: SIM905

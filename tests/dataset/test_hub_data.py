@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.damage import line_damage
-from tests.dataset.conftest import write_config
+from tests.dataset.conftest import ROW, write_config
 from turkic_idiom_tasks.dataset import hub_layout as layout_module
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
@@ -25,13 +25,6 @@ from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import SPAN_SPLITS
 
 O, B, I = LABELS  # noqa: E741
-ROW = {
-    "id": "s1",
-    "idiom": "göz yummak",
-    "sentence": "Buna göz yumdu.",
-    "tokens": ["Buna", "göz", "yumdu", "."],
-    "ner_tags": [0, 1, 2, 0],
-}
 QUERIES = [{"id": "q1", "text": "göz yummak"}, {"id": "q2", "text": "baş olmak"}]
 CORPUS = [{"id": "d1", "text": "görmemek"}, {"id": "d2", "text": "yönetmek"}, {"id": "d3", "text": "gitmek"}]
 QRELS = [

@@ -124,7 +124,7 @@ def test_a_name_that_a_harness_does_not_promise_is_there_and_its_loss_would_be_n
 
 
 @pytest.mark.long
-def test_api_drift_warns_once_and_never_breaks_mteb(tmp_path):
+def test_api_drift_warns_once_and_never_breaks_mteb():
     # an mteb whose retrieval base class has gone: simulated by a module that shadows ours and raises
     code = """
 import sys, turkic_idiom_tasks
@@ -144,7 +144,7 @@ print(len(mteb.get_tasks(tasks=["STS12"])))"""
     assert "Traceback" not in run.stderr
 
 
-def test_without_our_package_the_start_up_file_is_silent_for_the_user(tmp_path):
+def test_without_our_package_the_start_up_file_is_silent_for_the_user():
     pth = (Path(turkic_idiom_tasks.__file__).parent / "harnesses" / "turkic_idiom_tasks.pth").read_text()
     run = python(f"import sys; sys.modules['turkic_idiom_tasks'] = None\nexec({pth!r}); print('alive')", flags=("-S",))
     assert run.stdout.strip() == "alive"

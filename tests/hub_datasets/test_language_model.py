@@ -63,7 +63,7 @@ def ask(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("structured", [False, True])
-def test_answers_come_in_order_and_once(ask, structured, stream, tmp_path):
+def test_answers_come_in_order_and_once(ask, structured, stream):
     with running_llm(count, structured=structured) as server:
         _, replies = ask(server, "göz", "qulaq", "göz", stream=stream)
         n_sent = len(server.requests)

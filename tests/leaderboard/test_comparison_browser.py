@@ -130,7 +130,7 @@ def test_only_what_survives_holm_is_coloured_and_said(open_comparison):
     assert re.findall(r"(\d) of (\d)", " ".join(said)) == re.findall(r"(\d) of (\d)", expected)
 
 
-def test_one_line_over_all_tasks_is_tested_and_drawn(open_comparison, shared_site):
+def test_one_line_over_all_tasks_is_tested_and_drawn(open_comparison):
     """The p-value of the headlines' difference, computed again with matrices, as numpy makes the exchanges."""
     page, models = open_comparison("model-1", "model-2")
     gaps, observed = np.zeros(RESAMPLES), 0.0

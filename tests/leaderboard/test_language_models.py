@@ -14,8 +14,6 @@ from tests.leaderboard.boards_for_tests import answers_of, gold, near
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored, write_lm_eval
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset.similarity import content_digest
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items
 from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open
@@ -102,28 +100,6 @@ def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
     assert predictions["cloze_open", "az"].answers == tuple(item.idiom for item in opened)
     assert predictions["cloze_open", "az"].prompt == "en1"  # the first one of a run over several
     assert [predictions[key].method for key in predictions] == ["generation", "loglikelihood", "generation"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (None, "have no answer"),
-        ({"answer": 9}, "position of an option"),
-        ({"id": "x"}, "no answer to an item|no item 'x'"),
-        ({"prompt": "mine"}, "known prompt"),
-    ],
-)
-def test_damaged_samples_are_refused(data, tmp_path, changes, message):
-    first, *rows = [sample(item, item.gold) for item in find_items(data, "meaning", "tr").rows]
-    if changes and "prompt" in changes:
-        rows = []
-    damaged = []
-    if changes is not None:
-        responses = [json.dumps({"answer": changes["answer"]})] if "answer" in changes else first["filtered_resps"]
-        damaged = [first | {"doc": first["doc"] | changes, "filtered_resps": responses}]
-    write_lm_eval(tmp_path / "a", data, "some/model", "turkic_idiom_meaning_tr_gen", [*damaged, *rows])
-    with pytest.raises(InputError, match=message):
-        find_predictions([tmp_path], data)
 
 
 def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, metadata, gold_content, tmp_path):

@@ -228,7 +228,7 @@ def test_a_search_knows_the_letters_of_the_languages_and_hides_columns_that_are_
         assert (names(page), [head.is_visible() for head in heads]) == (shown, visible)
 
 
-def test_a_link_brings_back_search_filters_and_order_and_a_wrong_one_shows_everything(open_page):
+def test_links_and_tabs_carry_search_filters_and_order_and_a_wrong_link_shows_everything(open_page):
     page = open_page("index-all.html")
     page.select_option("select[name=type]", "encoder")
     page.fill("input[name=q]", "org")
@@ -238,6 +238,11 @@ def test_a_link_brings_back_search_filters_and_order_and_a_wrong_one_shows_every
     assert again.locator("select[name=type]").input_value() == "encoder"
     assert again.locator("th[data-key=size]").get_attribute("aria-sort") == "descending"
     assert re.search("#.*type=encoder.*sort=size", again.url)
+    page.locator(".tabs a", has_text="Spans").click()
+    page.wait_for_url(re.compile(r"/index-spans\.html#.*type=encoder"))
+    assert page.locator("select[name=type]").input_value() == "encoder"
+    assert set(names(page)) >= {"org/middle", "org/Küçük-İdiom"}
+    assert "org/big" not in names(page)
     wrong = open_page("index-all.html#type=nothing&sort=<b>&order=x&q=&language=zz")
     assert len(names(wrong)) == 12
     assert wrong.locator("th[data-key=rank]").get_attribute("aria-sort") == "ascending"
@@ -489,16 +494,6 @@ def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(bro
     page.goto(f"file://{tmp_path}/tr-retrieval.html#type=encoder&q=org/e")
     assert re.search("No submitted model understands Turkish idioms yet; .*org/e,.* at chance", verdict.text_content())
     page.close()
-
-
-def test_filters_are_carried_to_the_other_tabs(open_page):
-    page = open_page("index-all.html")
-    page.select_option("select[name=type]", "encoder")
-    page.locator(".tabs a", has_text="Spans").click()
-    page.wait_for_url("**/index-spans.html#type=encoder")
-    assert page.locator("select[name=type]").input_value() == "encoder"
-    assert set(names(page)) >= {"org/middle", "org/Küçük-İdiom"}
-    assert "org/big" not in names(page)
 
 
 def test_the_page_scrolls_and_the_head_of_the_table_stays(browser, crowded):

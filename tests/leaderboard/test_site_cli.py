@@ -68,9 +68,7 @@ def sound(submission_spoiler, submission_metadata, submission_content):
     return make_submission(submission_spoiler.folder.parent, other, submission_content)
 
 
-def test_a_submission_with_a_fault_never_stops_the_others(
-    build, models, submission_spoiler, submission_dataset, sound, tmp_path, capsys
-):
+def test_a_submission_with_a_fault_never_stops_the_others(build, models, submission_spoiler, sound, tmp_path, capsys):
     submission_spoiler.fields(dataset_revision="f" * 40, contact="<script>\u202e", type="robot")
     bad = submission_spoiler.folder
     (bad.parent / ".ipynb_checkpoints").mkdir()

@@ -111,7 +111,7 @@ def tasks_and_subsets(submission):
     return [(score.task, score.subset) for score in submission.subsets]
 
 
-def test_one_submission_for_each_pooling(encoder, packed, submission_dataset):
+def test_one_submission_for_each_pooling(encoder, packed):
     with pytest.raises(InputError, match="add --regime: which supervision"):
         packed(encoder, name="my/encoder")  # a checkpoint in a folder may have been tuned
     submissions = packed(encoder, regime="tr-only", name="my/encoder")

@@ -92,7 +92,7 @@ def test_rows_of_a_filter_that_is_not_ours_do_not_count(read, task, name):
         assert getattr(found, field) == getattr(expected, field)
 
 
-@pytest.mark.parametrize("answer", [True, False, 1.0, "1", [1]])
+@pytest.mark.parametrize("answer", [True, False, 1.0, "1", [1], 9])
 def test_what_is_no_position_is_refused(read, answer):
     def change(rows):
         for number, row in enumerate(rows):
@@ -100,6 +100,22 @@ def test_what_is_no_position_is_refused(read, answer):
                 rows[number] = answered(row, answer)
 
     with pytest.raises(InputError, match=r"item '.*': needs the position of an option.* not "):
+        read(WRITTEN, change)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [(None, "have no answer"), ({"id": "x"}, "no answer to an item|no item 'x'"), ({"prompt": "mine"}, "known prompt")],
+)
+def test_an_item_that_is_missing_or_not_ours_is_refused(read, changes, message):
+    def change(rows):
+        for number, row in reversed(list(enumerate(rows))):
+            if changes is not None:
+                row["doc"] |= changes
+            elif row["doc"]["id"] == rows[0]["doc"]["id"]:
+                del rows[number]
+
+    with pytest.raises(InputError, match=message):
         read(WRITTEN, change)
 
 

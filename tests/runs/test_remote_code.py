@@ -78,7 +78,7 @@ def test_a_classifier_of_sentences_needs_it_too(custom_model, executed):
     assert load_classifier(str(custom_model), seed=1, trust_remote_code=True).model.num_labels == 2
 
 
-def test_lm_eval_needs_it_as_an_argument_of_the_model(custom_model, executed, grid_data, tmp_path):
+def test_lm_eval_needs_it_as_an_argument_of_the_model(custom_model, executed, tmp_path):
     from turkic_idiom_tasks.errors import InputError
     from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
 

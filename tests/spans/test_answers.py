@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.dataset.conftest import ROW
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.harnesses import lm_eval_spans
@@ -268,15 +269,6 @@ def test_the_longest_idiom_comes_first_and_no_word_is_used_twice(strict):
 @pytest.mark.parametrize("idiom", ["göz boyamak", "el yummak", "kulak asmak", "yüzü yumuşak", "ö", "g"])
 def test_another_idiom_is_not_taken_for_this_one(idiom):
     assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
-
-
-ROW = {
-    "id": "s1",
-    "idiom": "göz yummak",
-    "sentence": "Buna göz yumdu.",
-    "tokens": ["Buna", "göz", "yumdu", "."],
-    "ner_tags": [0, 1, 2, 0],
-}
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def test_a_classifier_refuses_other_tasks(tmp_path, first_letter_classifier, out
         evaluate(TokenClassifierLM(pretrained=str(first_letter_classifier)), ["plain_question"], other)
 
 
-def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monkeypatch, manager):
+def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monkeypatch):
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
     fresh = our_tasks()
     for suffix in ("", "_xml", "_native"):
