@@ -6,6 +6,8 @@ has a task for each config in Inspect's form. EuroEval has no prompts for Turkic
 level, which Inspect ignores. The items are a second dataset because mteb's ``eval.yaml`` allows none of these keys.
 """
 
+import hmac
+from collections.abc import Callable
 from typing import Any
 
 from hub_datasets.cards import Files, dataset_card
@@ -25,8 +27,19 @@ _ITEM_FIELDS = ("id", "kind", "language", "target", "concept", "idiom", "text", 
 _METADATA = ("id", "concept", "idiom", "traps", "lexicon_revision")  # columns that Inspect keeps with a sample
 
 
-def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
-    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`."""
+def is_held_out(concept: str, share: float, salt: bytes) -> bool:
+    """Return whether a concept is among the share that is kept back, which nobody can tell without the salt."""
+    digest = hmac.digest(salt, concept.encode(), "sha256")
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def item_layout(
+    lexicon: Lexicon, *, licence: str | None = None, is_chosen: Callable[[str], bool] = lambda concept: True
+) -> HubLayout:
+    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`.
+
+    Of the test items only those about chosen concepts are there.
+    """
     files: Files = {}
     left_out = []
     dataset = LexiconDataset(lexicon)
@@ -34,6 +47,8 @@ def item_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
         config = config_name(item_set)
         for split in (TEST, TRAIN):
             items = items_of_set(dataset, item_set, split=split)
+            if split == TEST:
+                items = tuple(item for item in items if is_chosen(item.concept))
             # Examples without a question to ask are of no use, so a set needs test items first.
             if not items and split == TEST:
                 left_out.append(config)

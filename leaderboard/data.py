@@ -16,8 +16,9 @@ from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.tasks.items.item_types import USAGE, Item
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, option_texts, shown_text
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, USAGE
+from turkic_idiom_tasks.tasks.items.open_tasks import TRANSLATE
+from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,21 +123,19 @@ def item_board_data(dataset: Dataset) -> BoardData:
                     language=items.language,
                     concepts=items.concepts,
                     texts={
-                        item.id: f"{item.text} ({item.idiom})" if task == USAGE else shown_text(item, task)
+                        item.id: f"{item.text} ({item.idiom})" if task in (USAGE, TRANSLATE) else item.text
                         for item in items.rows
                     },
-                    answers={item.id: right_answer(item, task) for item in items.rows},
+                    answers={item.id: option_texts(item)[item.gold] for item in items.rows},
                     n_right={item.id: 1 for item in items.rows},
                     floor=items.chance,
                     headline_floor=items.chance,
+                    spelling_free=frozenset(item.id for item in items.rows if not item.shares_stem)
+                    if task == EQUIVALENT
+                    else None,
                 )
                 subsets.append(subset)
     return BoardData(dataset.path, dataset.revision, tuple(subsets))
-
-
-def right_answer(item: Item, task: str) -> str:
-    """Return the right option of an item, or the idiom of an open task."""
-    return item.idiom if task in OPEN_TASKS else option_texts(item)[item.gold]
 
 
 def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:

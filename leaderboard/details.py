@@ -19,7 +19,8 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS, Item
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL, option_texts
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL_THREE
+from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
 Values = dict[str, Any]  # what a template shows, by name
 
@@ -62,16 +63,18 @@ _COLUMNS = {  # task -> name of a score -> its title
         "recall_literal": "recall, literal",
         "unreadable": "unreadable",
     },
+    RECALL_THREE: {"first": "first right", "exact": "exact form", "unjudged": "not judged", "unreadable": "unreadable"},
     CLOZE_OPEN: {"exact": "exact form", "lemma": "lemma", "unreadable": "unreadable"},
-    RECALL: {"exact": "exact form", "lemma": "lemma", "unjudged": "not judged", "unreadable": "unreadable"},
 }
+_OPEN_COLUMNS = {"exact": "exact form", "lemma": "lemma", "unjudged": "not judged", "unreadable": "unreadable"}
 
 
 def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     """Return one task on the page of a submission: a row for each subset with all of its scores."""
     main, columns = {SPANS: "span F1", STS: "Spearman"}.get(task, "nDCG"), _COLUMNS.get(task, _RETRIEVAL_COLUMNS)
     if task in ITEM_TASKS:
-        main, columns = "accepted" if task in OPEN_TASKS else "accuracy", _COLUMNS.get(task, _CHOICE_COLUMNS)
+        main, columns = ("accepted", _OPEN_COLUMNS) if task in OPEN_TASKS else ("accuracy", _CHOICE_COLUMNS)
+        columns = _COLUMNS.get(task, columns)
     rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):
@@ -102,7 +105,7 @@ def spelling_splits(board: Board, task: str) -> list[Values]:
     """
     splits: list[Values] = []
     for subset in board.data.of_task(task):
-        if subset.spelling_free is not None and 0 < len(subset.spelling_free) < subset.n:
+        if subset.pool is not None and subset.spelling_free is not None and 0 < len(subset.spelling_free) < subset.n:
             is_free = np.array([query in subset.spelling_free for query in subset.texts])
             groups = (_query_group(board, subset, is_free), _query_group(board, subset, ~is_free))
             splits.append({"task": task, "language": subset.language, "groups": groups})

@@ -16,7 +16,7 @@ from leaderboard.data import BoardData, SubsetItems
 from leaderboard.details import item_results, wrong_answers
 from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
-from turkic_idiom_tasks.dataset.retrieval import TASKS, concept_of
+from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
 from turkic_idiom_tasks.languages import LANGUAGES, counted, get_language
@@ -39,7 +39,8 @@ from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
 
 CONCEPTS_FILE = "concepts.js"
 CHUNK = 8  # concepts of a file with texts
@@ -116,7 +117,8 @@ def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None
         return None
     places = None
     if subset.spelling_free is not None:
-        counted = {concept_of(query) for query in subset.spelling_free}
+        by_query = zip(subset.texts, subset.concepts, strict=True)
+        counted = {concept for query, concept in by_query if query in subset.spelling_free}
         places = [place for place, concept in enumerate(concepts) if concept in counted]
     return {"floor": subset.headline_floor, "places": places}
 

@@ -18,7 +18,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, RECALL
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
 
 TASK_TITLES = {
     "T1": "Cross-lingual idiom retrieval",
@@ -31,10 +31,11 @@ TASK_TITLES = {
     "equivalent": "Equivalent in another language",
     "usage": "Figurative or literal use",
     "cloze": "Idiom for a blank",
-    CLOZE_OPEN: "Idiom for a blank, without options",
-    RECALL: "Idiom for a meaning, without options",
+    "situation": "Idiom for a situation",
 }
-TASK_LABELS = {task: task.capitalize() for task in TASK_TITLES} | {STS: "STS", CLOZE_OPEN: "Open cloze"}
+TASK_TITLES |= {name: f"{task.title}, without options" for name, task in OPEN_TASKS.items()}
+TASK_LABELS = {task: task.capitalize().replace("_", " ") for task in TASK_TITLES}
+TASK_LABELS |= {STS: "STS", CLOZE_OPEN: "Open cloze"}
 TASK_FORMS = {  # of the tasks of encoders and taggers
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",

@@ -139,25 +139,25 @@ def test_epochs_are_averaged(run, dataset):
 
 
 def test_the_open_cloze_accepts_what_the_scorer_accepts(run, dataset):
-    items = build_items(dataset, "cloze", "tr")
+    items = build_items(dataset, "cloze_open", "tr")
     script = {}
     texts = []
     for number, item in enumerate(items):
         texts.append([item.idiom, f"Answer: {item.idiom}.", "kitap okumak", ""][number % 4])
-        script[open_prompt(item, "native")] = texts[-1]
+        script[open_prompt(item, "cloze_open", "native")] = texts[-1]
     _, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
     read = [[item.idiom, item.idiom, "kitap okumak", None][number % 4] for number, item in enumerate(items)]
-    expected = score_open(items, read, dataset.lexicon)
+    expected = score_open("cloze_open", items, read, dataset.lexicon)
     assert expected["accepted"] == pytest.approx(sum(number % 4 < 2 for number in range(len(items))) / len(items))
     assert scores["accuracy"] == pytest.approx(expected["accepted"], abs=1e-12)
     assert scores["unreadable"] == pytest.approx(expected["unreadable"], abs=1e-12)
 
 
 def test_recall_counts_accepted_and_unjudged_answers_and_names_the_answers_file(run, dataset):
-    items = build_items(dataset, "meaning", "tr")
+    items = build_items(dataset, "recall", "tr")
     script = {}
     for number, item in enumerate(items):
-        script[open_prompt(item)] = [item.idiom, f"Idiom: {item.idiom}.", "kitap okumak", ""][number % 4]
+        script[open_prompt(item, "recall")] = [item.idiom, f"Idiom: {item.idiom}.", "kitap okumak", ""][number % 4]
     log, scores = run(inspect_tasks.recall, script.__getitem__, language="tr")
     shares = [sum(number % 4 == turn for number in range(len(items))) / len(items) for turn in range(4)]
     assert scores["accuracy"] == pytest.approx(shares[0] + shares[1])

@@ -1,5 +1,6 @@
 """The items as a second dataset on the Hub, read by the stock commands that know nothing of this package."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -143,3 +144,26 @@ def test_euroeval_reads_it_from_the_hub(online_dataset, hub, session_online, ite
         assert f"\n{letter}. {text}\n" in facts["prompt"]
     assert facts["prompt"].endswith("'d', and nothing else.")
     assert "'c'" not in described["tr_usage"]["prompt"]
+
+
+def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, dataset, tmp_path):
+    (tmp_path / "salt").write_text("a secret\n", "utf-8")
+    arguments = ("export", "--kind", "language-models", item_lexicon, "--out", tmp_path / "out")
+    assert dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt")[0] == 0
+    ids = []
+    for folder in ("out", "out-held-out"):
+        paths = sorted((tmp_path / folder / "data").glob("*/test.parquet"))
+        ids.append({row for path in paths for row in pd.read_parquet(path).id})
+    concepts = [{name.split("/")[1] for name in part} for part in ids]
+    assert concepts[0].isdisjoint(concepts[1])
+    assert ids[0] | ids[1] == {row for config in layout.configs for row in rows(layout, config).id}
+    # which concepts, by the definition of HMAC (RFC 2104) on SHA-256
+    block = b"a secret".ljust(64, b"\0")
+    for concept in concepts[0] | concepts[1]:
+        inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block) + concept.encode()).digest()
+        digest = hashlib.sha256(bytes(byte ^ 0x5C for byte in block) + inner).digest()
+        assert (concept in concepts[1]) == (int.from_bytes(digest[:8], "big") / 2**64 < 0.3)
+    (tmp_path / "salt").write_text("\n", "utf-8")
+    code, _, err = dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt")
+    assert code == 2
+    assert "secret" in err

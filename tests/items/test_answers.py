@@ -151,7 +151,7 @@ def test_a_model_that_goes_on_with_questions_of_its_own_is_read_up_to_them(varia
             assert letter in question
             assert kind == "usage" or option.text in question
     item = an_item("cloze", language)
-    question = open_prompt(item, variant)
+    question = open_prompt(item, "cloze_open", variant)
     assert item.text in question
     assert not any(option.text in question for option in item.options)
     assert read_open(f"küplere bindi\n\n{question} göz yumdu", item.text) == "küplere bindi"
@@ -175,8 +175,8 @@ def test_prompts_differ_and_unknown_ones_are_an_error():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_idiom_of_recall_is_read_with_or_without_its_label_and_beside_the_question(variant):
-    item = build_items(open_dataset(), "meaning", "tr")[0]
-    question = open_prompt(item, variant)
+    item = build_items(open_dataset(), "recall", "tr")[0]
+    question = open_prompt(item, "recall", variant)
     answers = ["küplere binmek", "Deyim: küplere binmek", "**Idiom:** küplere binmek.", "The idiom is: küplere binmek"]
     for answer in answers:
         assert read_open(answer, item.text) == "küplere binmek"
@@ -185,3 +185,18 @@ def test_the_idiom_of_recall_is_read_with_or_without_its_label_and_beside_the_qu
     assert read_open(f"{meaning}\nküplere binmek", item.text) == "küplere binmek"
     assert read_open(f"{question}\nküplere binmek", item.text) == "küplere binmek"
     assert read_open(answers[1], item.text, strict=True) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("küplere binmek; tepesi atmak", "küplere binmek; tepesi atmak"),
+        ("Deyimler: küplere binmek;tepesi atmak ; göz yummak; el açmak", "küplere binmek; tepesi atmak; göz yummak"),
+        ("1. küplere binmek\n2) **tepesi atmak**\n- göz yummak.", "küplere binmek; tepesi atmak; göz yummak"),
+        ("küplere binmek", "küplere binmek"),
+        ("; \n", None),
+    ],
+)
+def test_several_answers_are_read_from_a_line_or_a_list(text, words):
+    assert read_open(text, "kızmak", n_answers=3) == words
+    assert read_open(str(words), "kızmak", n_answers=3, strict=True) == str(words)

@@ -11,13 +11,12 @@ from tests.items.conftest import small_lexicon
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.orthography import content_stems, fold
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
-from turkic_idiom_tasks.tasks.items.cloze import BLANK, inflection, surface_form
-from turkic_idiom_tasks.tasks.items.item_types import balanced
+from turkic_idiom_tasks.tasks.items.cloze import BLANK
+from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import available, build_items
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
@@ -141,46 +140,65 @@ def test_usage_has_both_sentences_of_each_idiom(dataset, sets):
     assert build_items(dataset, "usage", "gag") == ()
 
 
-def test_cloze_blanks_the_idiom_and_inflects_all_options_alike(dataset, sets):
-    entries = dataset.lexicon.of("az")
-    n_inflected = 0
-    for item in sets["cloze", "az", None]:
-        entry = entries[item.concept]
-        start, end = entry.spans[0].start, entry.spans[0].end
-        assert item.text == entry.example[:start] + BLANK + entry.example[end:]
-        forms = [option.text for option in item.options]
-        if forms == [entries[option.concept].idiom for option in item.options]:
-            continue
-        n_inflected += 1
-        assert forms == [surface_form(entries[option.concept], "az") for option in item.options]
-        assert len({inflection(entries[option.concept], "az") for option in item.options}) == 1
-    assert n_inflected > 0.5 * len(sets["cloze", "az", None])
+def test_cloze_blanks_the_idiom_and_no_sentence_of_it_stands_in_a_usage_item_that_names_the_idiom(dataset):
+    for language in dataset.lexicon.entries:
+        entries = dataset.lexicon.of(language)
+        shown = {item.text for item in build_items(dataset, "usage", language)}
+        for split in ("test", "train"):
+            items = build_items(dataset, "cloze", language, split=split)
+            assert len(items) >= 12  # examples in a prompt, and questions
+            for item in items:
+                entry = entries[item.concept]
+                start, end = entry.spans[0].start, entry.spans[0].end
+                assert item.text == entry.example[:start] + BLANK + entry.example[end:]
+                assert entry.example not in shown
 
 
-def inflected(idiom, form, language="tr"):
-    example = f"Ali {form}."
-    return inflection(Entry("c", idiom, example=example, spans=(Span(4, 4 + len(form)),)), language)
+def test_options_of_a_cloze_sentence_hold_for_that_sentence_alone(dataset, sets):
+    """Neither for a sentence that was written again, nor where a trap is judged like the key since."""
+    lexicon, item = dataset.lexicon, sets["cloze", "az", None][0]
+    entry = lexicon.of("az")[item.concept]
+    span = entry.spans[0]
+    moved = replace(entry, example=f"Ah, {entry.example}", spans=(Span(span.start + 4, span.end + 4),))
+    entries = {**lexicon.entries, "az": {**lexicon.of("az"), item.concept: moved}}
+    trap = next(option.concept for option in item.options if option.trap)
+    judged = {**lexicon.equivalents, tuple(sorted((trap, item.concept))): "near"}
+    for other in (replace(lexicon, entries=entries), replace(lexicon, equivalents=judged)):
+        ids = {other_item.id for other_item in build_items(LexiconDataset(other, "other"), "cloze", "az")}
+        assert len(ids) > 100
+        assert item.id not in ids
 
 
-def test_inflections_of_real_words():
-    """Vowel harmony, voicing and linking letters make no difference; tense, person and possessive do."""
-    assert inflected("göze almak", "göze aldı") == inflected("diz çökmek", "diz çöktü")
-    assert inflected("laf etmek", "laf ediyor") == inflected("söz söylemek", "söz söylüyor")
-    assert inflected("göze almak", "göze alıp") != inflected("diz çökmek", "diz çöktü")
-    assert inflected("aklı yatmak", "aklım yattı") != inflected("aklı yatmak", "aklı yattı")
-    assert inflected("gözüne ilişmek", "ilişti gözüne") != inflected("diz çökmek", "diz çöktü")
-    assert inflected("gan aglamak", "gan aglap", "tk") == inflected("dil tapmak", "dil tapyp", "tk")
-    assert inflected("gap ochmoq", "gap ochib", "uz") == inflected("jon saqlamoq", "jon saqlab", "uz")
+def test_forms_beside_a_blank_can_be_learned_and_a_form_that_fits_by_chance_cannot():
+    """The right option always ends as the word before the blank does; then never."""
+    ends = ("ata", "eti", "uku", "ölü")
+    items = {True: [], False: []}
+    for number in range(48):
+        gold, shift = number % 4, number // 4 % 4
+        options = tuple(Option(f"{number} {end}", f"c{place}") for place, end in enumerate(ends))
+        for is_learnable, end in ((True, ends[gold]), (False, ends[shift])):
+            text = f"x{end} {BLANK} son {number}"
+            items[is_learnable].append(Item(f"i{number}", "cloze", "tr", "tr", f"c{number}", "", text, options, gold))
+    for name in ("window", "ends"):
+        assert baseline_accuracy(name, items[True]) == 1
+        assert baseline_accuracy(name, items[False]) <= 0.25
+        assert baseline_accuracy(name, [replace(item, kind="meaning") for item in items[True]]) != 1
 
 
-def test_a_capital_at_the_beginning_of_a_sentence_gives_nothing_away():
-    text = "İçi içine sığmıyordu."
-    assert surface_form(Entry("c", "içi içine sığmamak", example=text, spans=(Span(0, 20),)), "tr") == (
-        "içi içine sığmıyordu"
-    )
-    text = "Işığı söndü."
-    assert surface_form(Entry("c", "ışığı sönmek", example=text, spans=(Span(0, 11),)), "tr") == "ışığı söndü"
-    assert surface_form(Entry("c", "Allah bilir", example="Allah bilir!", spans=(Span(0, 11),)), "tr") == "Allah bilir"
+def test_a_situation_uses_no_word_of_its_idiom_and_stands_beside_the_idioms_that_were_written_for_it(dataset):
+    for language in ("tr", "az", "tk", "gag", "uz"):
+        items = build_items(dataset, "situation", language)
+        assert len(items) >= 30
+        entries = dataset.lexicon.of(language)
+        for item in items:
+            assert [option.text for option in item.options] == [entries[o.concept].idiom for o in item.options]
+            assert not stems(item.text, language) & stems(item.idiom, language)
+        for name in ("longest", "shortest", "position", "overlap"):
+            assert abs(baseline_accuracy(name, items) - 0.25) <= 2 * FIVE_POINTS, name
+
+
+def stems(text, language):
+    return {stem[:5] for stem in content_stems(text, LANGUAGES[language])}
 
 
 def without(dataset, concept):

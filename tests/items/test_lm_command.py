@@ -8,8 +8,9 @@ from tests.items.test_answers import an_item
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.tasks.items.item_types import ItemSet
 from turkic_idiom_tasks.tasks.items.items import build_items
-from turkic_idiom_tasks.tasks.items.prompts import Cost, costs, open_prompt, prompt
+from turkic_idiom_tasks.tasks.items.prompts import Cost, cost, open_prompt, prompt
 
 
 @pytest.fixture(scope="module")
@@ -65,23 +66,26 @@ def test_requests_and_tokens_counted_by_hand():
     # A. kızmak B. sevinmek C. küsmek D. bakmak (8) Answer: (1)
     item = an_item("meaning")
     assert len(prompt(item).split()) == 14 + 3 + 8 + 1
-    cost, open_cost = costs("meaning_tr", [item, item], count=lambda text: len(text.split()))
+    names = [ItemSet(task, "tr", "tr") for task in ("meaning", "recall")]
+    counted, open_cost = [cost(name, [item, item], count=lambda text: len(text.split())) for name in names]
     # four options: 4 * (26 + 2 for the answer), for each of two items
-    assert cost == Cost("meaning_tr", 2, 8, 2 * 4 * 28, 2, 2 * 26)
+    assert counted == Cost("meaning_tr", 2, 8, 2 * 4 * 28, 2, 2 * 26)
     # Name the Turkish idiom that has this meaning. Answer with the idiom only, in its citation form. (8 + 9)
-    # Meaning: kızmak (2) Answer: (1)
-    assert open_cost == Cost("recall_tr", 2, 0, 0, 2, 2 * 20)
-    with_examples, _ = costs("meaning_tr", [item, item], shots=3, count=lambda text: len(text.split()))
+    # Meaning: küplere binmek (3) Answer: (1)
+    assert open_cost == Cost("recall_tr", 2, 0, 0, 2, 2 * 21)
+    with_examples = cost(names[0], [item, item], shots=3, count=lambda text: len(text.split()))
     assert (with_examples.choice_tokens, with_examples.written_tokens) == (2 * 4 * (4 * 26 + 2), 2 * 4 * 26)
 
 
 def test_two_options_and_the_open_cloze():
-    (usage,) = costs("usage_tr", [an_item("usage")])
+    usage = cost(ItemSet("usage", "tr", "tr"), [an_item("usage")])
     assert (usage.choice_requests, usage.written_requests) == (2, 1)
-    choice, written = costs("cloze_tr", [an_item("cloze")], count=len)
+    choice, written = [
+        cost(ItemSet(task, "tr", "tr"), [an_item("cloze")], count=len) for task in ("cloze", "cloze_open")
+    ]
     assert (choice.task, written.task) == ("cloze_tr", "cloze_open_tr")
     assert (written.choice_requests, written.written_requests) == (0, 1)
-    assert written.written_tokens == len(open_prompt(an_item("cloze"))) < choice.written_tokens
+    assert written.written_tokens == len(open_prompt(an_item("cloze"), "cloze_open")) < choice.written_tokens
 
 
 def test_the_command_counts_as_the_tokenizer_does(capsys, byte_tokenizer):

@@ -16,6 +16,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import TASK_FOLDER, lm_eval_items, lm_eval_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import KINDS, build_items
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, prompt
 from turkic_idiom_tasks.tasks.items.scoring import score_items
 
@@ -41,11 +42,13 @@ def test_every_name_of_the_documentation_is_known(manager):
         assert pairs <= tasks
         for kind in ("meaning", "equivalent", "usage", "cloze", "lm"):
             assert {f"turkic_idiom_{kind}{ending}", f"turkic_idiom_{kind}{ending}_prompts"} <= groups
-    for kind in ("cloze_open", "recall"):
+    assert {f"turkic_idiom_translate_{a}_{b}" for a in codes for b in codes if a != b} <= tasks
+    assert {f"turkic_idiom_translate_to_{code}" for code in codes} <= groups
+    for kind in ("cloze_open", "recall", "recall_en", "recall_three", "situation_open", "situation"):
         assert {f"turkic_idiom_{kind}_{code}" for code in codes} <= tasks
         assert {f"turkic_idiom_{kind}", f"turkic_idiom_{kind}_prompts"} <= groups
     everything = manager.task_index["turkic_idiom_lm"].cfg["task"]
-    assert everything == [f"turkic_idiom_{kind}" for kind in (*KINDS, "cloze_open", "recall")]
+    assert everything == [f"turkic_idiom_{kind}" for kind in (*KINDS, *OPEN_TASKS)]
 
 
 def test_a_model_that_is_always_right(manager):
@@ -72,7 +75,9 @@ def test_a_task_has_at_most_five_lines_and_a_name_of_its_own(manager, caplog):
     leaves = [name for name in everything if name in manager.all_subtasks and not re.search("explain|found", name)]
     assert len(leaves) > 60
     some = [
-        name for name in leaves if name.endswith(("_tr", "_tr_uz", "_tr_gen", "_open_az", "_recall_az", "_span_az_xml"))
+        name
+        for name in leaves
+        if name.endswith(("_tr", "_tr_uz", "_tr_gen", "_open_az", "_recall_az", "_three_az", "_span_az_xml"))
     ]
     results = evaluate(lambda document: "A", some, manager, limit=4, bootstrap_iters=1)
     metrics = set()
@@ -88,8 +93,8 @@ def test_a_task_has_at_most_five_lines_and_a_name_of_its_own(manager, caplog):
         for sample in results["samples"][name]:  # a number for each answer, for loggers and viewers
             assert {type(json.loads(json.dumps(sample[metric]))) for metric in sample["metrics"]} <= {float, type(None)}
     assert metrics == {
-        "acc", "acc_corrected", "near_share", "pair_acc", "unreadable", "exact_match", "accepted", "unjudged", "f1",
-        "token_f1",
+        "acc", "acc_corrected", "near_share", "pair_acc", "unreadable", "exact_match", "accepted", "unjudged", "first",
+        "f1", "token_f1",
     }  # fmt: skip
     assert "--metadata" not in caplog.text
 

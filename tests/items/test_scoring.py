@@ -3,6 +3,7 @@
 import hashlib
 import json
 from importlib.resources import files
+from itertools import product
 
 import pytest
 
@@ -13,6 +14,7 @@ from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
 from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, open_prompt
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest, judge_open, score_open
 
@@ -36,7 +38,7 @@ ITEM = Item(
     "accept-the-risk",
     "göze almak",
     "Kovulmayı _____ müdüre her şeyi anlattım.",
-    (Option("göze almak", "accept-the-risk"), Option("diz çökmek", "other", "random")),
+    (Option("göze alıp", "accept-the-risk"), Option("diz çökmek", "other", "random")),
     0,
 )
 
@@ -57,24 +59,24 @@ ITEM = Item(
     ],
 )
 def test_answers_to_the_open_cloze(answer, exact, lemma, accepted):
-    scores = score_open([ITEM], [answer], LEXICON)
+    scores = score_open("cloze_open", [ITEM], [answer], LEXICON)
     assert (scores["exact"], scores["lemma"], scores["accepted"]) == (exact, lemma, accepted)
     assert scores["unreadable"] == (answer is None)
 
 
 def test_the_open_cloze_needs_the_lexicon_of_its_items():
     with pytest.raises(InputError, match="cloze_tr/accept-the-risk"):
-        score_open([ITEM], ["göze alıp"], small_lexicon(6))
+        score_open("cloze_open", [ITEM], ["göze alıp"], small_lexicon(6))
     with pytest.raises(ValueError, match="longer"):
-        score_open([ITEM], ["a", "b"], LEXICON)
+        score_open("cloze_open", [ITEM], ["a", "b"], LEXICON)
 
 
 def recalled(language, concept, answer):
     """The judgement of an answer to the definition of a concept in the bundled lexicon."""
     dataset = open_dataset()
-    (item,) = [item for item in build_items(dataset, "meaning", language) if item.concept == concept]
-    (judgement,) = judge_open([item], [answer], dataset.lexicon)
-    scores = score_open([item], [answer], dataset.lexicon)
+    (item,) = [item for item in build_items(dataset, "recall", language) if item.concept == concept]
+    (judgement,) = judge_open("recall", [item], [answer], dataset.lexicon)
+    scores = score_open("recall", [item], [answer], dataset.lexicon)
     assert scores["unreadable"] == (answer is None)
     assert (scores["exact"], scores["accepted"]) == (judgement.is_exact, judgement.is_accepted)
     assert scores["unjudged"] == judgement.is_unjudged
@@ -112,9 +114,9 @@ def test_answers_to_recall(language, concept, answer, expected):
 
 
 def test_recall_needs_the_lexicon_of_its_items():
-    item = build_items(open_dataset(), "meaning", "tr")[0]
+    item = build_items(open_dataset(), "recall", "tr")[0]
     with pytest.raises(InputError, match=item.id):
-        judge_open([item], ["göze almak"], LEXICON)
+        judge_open("recall", [item], ["göze almak"], LEXICON)
 
 
 def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_digest():
@@ -132,11 +134,65 @@ def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_dig
     assert len(seen) == len(path.read_text("utf-8").splitlines())
 
 
-def test_the_question_of_recall_shows_the_meaning_and_not_the_idiom():
+@pytest.mark.parametrize("task", OPEN_TASKS)
+def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(task):
     dataset = open_dataset()
-    for code in ("tr", "az", "tk", "gag", "uz"):
-        for item in build_items(dataset, "meaning", code)[:20]:
+    targets = ("az", "uz") if task == "translate" else (None,)
+    for code, target in product(("tr", "gag"), targets):
+        for item in build_items(dataset, task, code, target)[:20]:
+            answer = item.options[item.gold].text
+            assert answer == (dataset.lexicon.of(item.target)[item.concept].idiom if task != "cloze_open" else answer)
             for variant in VARIANTS:
-                question = open_prompt(item, variant)
-                assert item.options[item.gold].text in question
-                assert item.idiom not in question
+                question = open_prompt(item, task, variant)
+                assert item.text in question
+                assert (item.idiom in question) == (task == "translate")
+                assert answer not in question or task == "translate"  # an idiom that both languages have
+
+
+def test_what_the_open_tasks_show():
+    """Of each concept its English gloss; another sentence than that of the cloze, or none; the languages by name."""
+    dataset = open_dataset()
+    concepts, turkish = dataset.lexicon.concepts, dataset.lexicon.of("tr")
+    for item in build_items(dataset, "recall_en", "uz"):
+        assert item.text == concepts[item.concept].gloss
+    sentences = {item.text for item in build_items(dataset, "cloze_open", "tr")}
+    n_alone = 0
+    for item in build_items(dataset, "translate", "tr", "az"):
+        entry = turkish[item.concept]
+        assert item.text.replace(entry.spans[0].of(entry.example), "_____") not in sentences
+        assert "Azerbaijani" in open_prompt(item, "translate")
+        n_alone += item.text == entry.idiom
+    assert 0 < n_alone < 0.6 * len(turkish)
+
+
+@pytest.mark.parametrize(
+    ("answer", "first", "accepted", "unjudged"),
+    [
+        ("tırnak kadar; diz çökmek", 1, 1, 0),
+        ("diz çökmek; göz yummak; DEVEDE KULAK", 0, 1, 0),  # an unjudged one beside the accepted one is of no interest
+        ("diz çökmek; göz yummak; el açmak; devede kulak", 0, 0, 1),  # three answers at most
+        ("tadımlık", 0, 0, 0),
+        (None, 0, 0, 0),
+    ],
+)
+def test_of_three_answers_the_best_counts(answer, first, accepted, unjudged):
+    dataset = open_dataset()
+    (item,) = [item for item in build_items(dataset, "recall_three", "tr") if item.concept == "a-tiny-bit-of"]
+    scores = score_open("recall_three", [item], [answer], dataset.lexicon)
+    assert [scores[name] for name in ("first", "accepted", "unjudged")] == [first, accepted, unjudged]
+
+
+def test_a_translation_is_judged_in_the_language_of_the_answer():
+    dataset = open_dataset()
+    items = build_items(dataset, "translate", "az", "tr")
+    (item,) = [item for item in items if item.concept == "a-tiny-bit-of"]
+    answers = [
+        "tırnak kadar",
+        "devede kulak",
+        item.idiom,
+        "diz çökmek",
+    ]  # idiom, judged `same`, Azerbaijani, never judged
+    judged = judge_open("translate", [item] * 4, answers, dataset.lexicon)
+    assert [(one.is_exact, one.is_accepted, one.is_unjudged) for one in judged] == [
+        (True, True, False), (False, True, False), (False, False, True), (False, False, True),
+    ]  # fmt: skip

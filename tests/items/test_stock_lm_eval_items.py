@@ -15,8 +15,8 @@ from tests.lm_eval_runs import results_of
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.lm_eval_files import read_samples
-from turkic_idiom_tasks.tasks.items.cloze import surface_form
 from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import open_prompt, prompt
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
@@ -30,11 +30,9 @@ def questions_of(*sets):
     for kind, *languages in sets:
         for item in build_items(dataset, kind, *languages)[:LIMIT]:
             questions[prompt(item)] = (item, "ABCD"[item.gold])
-            if kind == "cloze":
-                entry = dataset.lexicon.of(item.language)[item.concept]
-                questions[open_prompt(item)] = (item, surface_form(entry, item.language))
-            elif kind == "meaning":
-                questions[open_prompt(item)] = (item, item.idiom)
+        for task in {"cloze": ["cloze_open"], "meaning": ["recall"]}.get(kind, []):
+            for item in build_items(dataset, task, *languages)[:LIMIT]:
+                questions[open_prompt(item, task)] = (item, item.options[item.gold].text)
     return questions
 
 
@@ -205,7 +203,7 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
     assert "--metadata" not in run.stderr
     _, samples = results_of(tmp_path / "out")
     kinds = {task.removeprefix("turkic_idiom_").split("_")[0] for task in samples}
-    assert kinds == {"meaning", "equivalent", "usage", "cloze", "recall", "span", "explain"}
+    assert kinds == {"meaning", "equivalent", "usage", "cloze", "recall", "translate", "span", "explain"}
     for rows in samples.values():
         for row in rows:
             asked = row["arguments"].get("gen_args_0", {}).get("arg_1")
@@ -214,5 +212,5 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
     report = command("turkic-idiom", "lm", "report", tmp_path / "out", data=item_lexicon)
     assert report.returncode == 0, report.stderr
     assert {line.split()[0] for line in report.stdout.splitlines() if line[:1].isalpha()} >= {
-        "meaning", "equivalent", "usage", "cloze", "cloze_open", "recall", "spans"
+        "meaning", "equivalent", "usage", "cloze", "spans", *(set(OPEN_TASKS) - {"situation_open"})
     }  # fmt: skip

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 POOL = 200
@@ -170,14 +170,16 @@ def make_submissions(data):
 
 
 def gold(item, is_open):
-    return item.idiom if is_open else item.gold
+    return item.options[item.gold].text if is_open else item.gold
 
 
 def near(item, is_open):
-    """The near trap, or any wrong option where there is none; in the open cloze nothing that can be read."""
+    """The near trap, or any wrong option where there is none; in an open task nothing that can be read."""
+    if is_open:
+        return None
     traps = [option.trap for option in item.options]
     wrong = next(position for position in range(len(traps)) if position != item.gold)
-    return None if is_open else traps.index("near") if "near" in traps else wrong
+    return traps.index("near") if "near" in traps else wrong
 
 
 def answers_of(data, choose, tasks=ITEM_TASKS):

@@ -36,7 +36,7 @@ from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Similarities
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 from turkic_idiom_tasks.tasks.items.item_types import MEANING
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN
 
 CODES = ("tr", "az", "uz")
 _KNOWN = ("dil", "el", "kalp", "su", "ev", "yol", "gece")  # to the untrained models, and letters of every alphabet

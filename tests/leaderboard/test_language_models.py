@@ -15,7 +15,7 @@ from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored,
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open
 
 
@@ -61,14 +61,14 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
     for (task, subset), value in predictions.items():
         score = scores[task, subset]
         if task in OPEN_TASKS:
-            expected = score_open(value.items.rows, value.answers, data.lexicon)
+            expected = score_open(task, value.items.rows, value.answers, data.lexicon)
         else:
             expected = score_items(value.items.rows, value.answers)
         for name, figure in expected.items():
             assert score.scores[name] == figure or (math.isnan(score.scores[name]) and math.isnan(figure))
         main = "accepted" if task in OPEN_TASKS else "accuracy"
         assert score.sums[:, 0].sum() / len(score.sums) == pytest.approx(expected[main], abs=1e-12)
-        assert score.floor == {"usage": 0.5, "cloze_open": 0.0, "recall": 0.0}.get(task, 0.25)
+        assert score.floor == (0.0 if task in OPEN_TASKS else {"usage": 0.5}.get(task, 0.25))
 
 
 def test_samples_of_lm_eval_become_a_submission(data, tmp_path):
@@ -112,11 +112,11 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     submissions = [scored(make_submission(place, metadata(name), content), data) for name, content in contents.items()]
     board = make_board(submissions, item_board_data(data))
     names = {name: submission.metadata.name for name, submission in board.by_id.items()}
-    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks five tasks
+    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks eight tasks
     standings = {names[key]: standing for key, standing in board.overall.items()}
     assert standings["org/gold"].score == pytest.approx(1.0)
     # all wrong: (0 - chance) / (1 - chance) is -1/3 with four options, -1 with two, 0 without
-    assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 0 + 0) / 6)
+    assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 5 * 0) / 9)
     assert [standing.rank for standing in standings.values()] == [1, 2]
     profiles = {profile["submission"].metadata.name: profile for profile in trap_profiles(board)}
     assert profiles["org/gold"]["n_wrong"] == 0
@@ -129,9 +129,9 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert of_near["n_wrong"] == n_all - n_open - n_usage  # usage has no typed traps
     assert of_near["unreadable"] == pytest.approx(n_open / n_all)
     assert sum(of_near["shares"].values()) == pytest.approx(1)
-    assert of_near["shares"]["near"] > 0.8
+    assert of_near["shares"]["near"] > 0.6  # where an item has no near trap, any other
     missed = {item["task"]: item for item in missed_items(board, data.lexicon)}
-    assert set(missed) == set(ITEM_TASKS)
+    assert set(missed) == set(ITEM_TASKS) - {"situation", "situation_open"}  # of which these data have none
     assert (missed["meaning"]["n_missed"], missed["meaning"]["n_models"]) == (2, 3)
     assert (missed["usage"]["n_missed"], missed["usage"]["n_models"]) == (1, 2)
     assert missed["cloze_open"]["chosen"] == ""  # nothing that could be read

@@ -289,6 +289,10 @@ def export(
         str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,
     kind: Annotated[Kind, typer.Option("--kind", help="The lexicon, or the items.")] = Kind.lexicon,
+    hold_out: Annotated[
+        tuple[float, Path] | None,
+        typer.Option("--hold-out", metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
+    ] = None,
 ) -> None:
     """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub.
 
@@ -298,18 +302,34 @@ def export(
     With --out it is written to a folder. With --repo, show what would change in the repository and, with --yes, change
     it in one commit. Nothing in it is ever deleted: files that are no longer part of the data are listed and stay
     there. The token is that of `hf auth login`, or HF_TOKEN.
+
+    With --hold-out the items about a share of the test concepts are left out; beside --out DIR they are written to
+    DIR-held-out. The secret decides which: keep it, and everything in that folder, to yourself.
     """
     from hub_datasets.hub_export import hub_layout
-    from hub_datasets.item_export import item_layout
+    from hub_datasets.item_export import is_held_out, item_layout
     from turkic_idiom_tasks.io.hub_upload import DATASET, Target, check_version, publish
+    from turkic_idiom_tasks.io.reading import read_file
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
     # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None
     check_version(version)
-    make_layout = item_layout if kind is Kind.language_models else hub_layout
-    layout = make_layout(_lexicon(directory), licence=licence)
+    lexicon = _lexicon(directory)
+    if hold_out is not None:
+        share, salt = hold_out[0], read_file(hold_out[1]).strip()
+        if kind is Kind.lexicon or not (0 < share < 1 and salt):
+            raise usage_error(
+                f"--hold-out {share} {hold_out[1]}: needs --kind language-models, a share between 0 and 1, and a file "
+                "with a secret text"
+            )
+        layout = item_layout(lexicon, licence=licence, is_chosen=lambda name: not is_held_out(name, share, salt))
+        if out is not None:
+            held_out = item_layout(lexicon, licence=licence, is_chosen=lambda name: is_held_out(name, share, salt))
+            held_out.write(out.with_name(f"{out.name}-held-out"))
+    else:
+        layout = (item_layout if kind is Kind.language_models else hub_layout)(lexicon, licence=licence)
     if layout.left_out:
         sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(layout.left_out)}\n")
     if out is not None:

@@ -27,11 +27,17 @@ if TYPE_CHECKING:
 
 _DETAILS = {  # task -> further scores, each in a row of its own below the main score
     "usage": {"pair_accuracy": "both of a pair", "recall_figurative": "figurative", "recall_literal": "literal"},
+    "equivalent": {"accuracy_different_image": "no word shared", "accuracy_twins": "word for word"},
     "cloze_open": {"exact": "the very form", "lemma": "the same stems"},
-    "recall": {"exact": "idiom or variant", "lemma": "the same stems", "unjudged": "not judged"},
     "spans": {"span_f1_strict": "strict IOB2", "token_f1": "words", "sequence_accuracy": "whole sentences"},
 }
-WIDE = 96  # columns that the table of all baselines needs
+_IDIOM_DETAILS = {
+    "first": "the first",
+    "exact": "idiom or variant",
+    "lemma": "the same stems",
+    "unjudged": "not judged",
+}
+WIDE = 112  # columns that the table of all baselines needs
 OPTIONS = "options"
 
 lm_app = typer.Typer(
@@ -98,12 +104,16 @@ def stats(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
-    from turkic_idiom_tasks.tasks.items.prompts import by_characters, costs
+    from turkic_idiom_tasks.tasks.items.item_types import ItemSet
+    from turkic_idiom_tasks.tasks.items.items import items_of_set, kind_of
+    from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+    from turkic_idiom_tasks.tasks.items.prompts import by_characters, cost
 
     has_cost = shots is not None or tokenizer is not None
     count = _token_counter(tokenizer) if tokenizer is not None else by_characters
     rows: list[dict[str, Any]] = []
-    for name, members in _build(open_dataset(data), kind, lang).items():
+    dataset = open_dataset(data)
+    for name, members in _build(dataset, kind, lang).items():
         row: dict[str, Any] = {"set": name, "items": len(members), "concepts": len({item.concept for item in members})}
         for trap in TRAPS:
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
@@ -113,7 +123,12 @@ def stats(
             facts = {"set": baseline.name, "items": baseline.n_items, "chance": baseline.chance}
             row["baselines"].append(facts | {"small_sample": baseline.is_small} | baseline.accuracies)
         if has_cost:
-            row["cost"] = [asdict(price) for price in costs(name, members, shots=shots or 0, count=count)]
+            row["cost"] = []
+            for task in (members[0].kind, *OPEN_TASKS):
+                if kind_of(task) == members[0].kind:
+                    item_set = ItemSet(task, members[0].language, members[0].target)
+                    price = cost(item_set, items_of_set(dataset, item_set), shots=shots or 0, count=count)
+                    row["cost"].append(asdict(price))
         rows.append(row)
     if as_json:
         for row in rows:
@@ -152,7 +167,6 @@ def report(
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
     from turkic_idiom_tasks.results.scored import score_subset
-    from turkic_idiom_tasks.tasks.items.prompts import RECALL
     from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
     runs: dict[tuple[str, ...], dict[str, list[ScoredSubset]]] = {}  # model, examples, prompt, method -> task -> sets
@@ -168,7 +182,10 @@ def report(
         for task, sets in run.items():
             for scored in sets:
                 table.add_row(f"{task} {scored.subset}", *_report_cells([scored], scored.resampled()))
-                for name, label in _DETAILS.get(task, {}).items():
+                details = _DETAILS.get(task, _IDIOM_DETAILS)
+                for name, label in details.items():
+                    if name not in scored.scores:
+                        continue
                     ends = [scored.scores.get(f"{name}_ci_{end}", math.nan) for end in ("low", "high")]
                     interval = "" if math.isnan(ends[0]) else interval_text(*ends)
                     table.add_row(f"  {label}", "", "", _short(scored.scores[name]), interval)
@@ -177,9 +194,9 @@ def report(
         console.print(table)
         console.print()
     console.print("corr.: corrected for chance; near, lexical, random: parts of the errors; unr.: could not be read")
-    if any(RECALL in run for run in runs.values()):
+    if any("unjudged" in scored.scores for run in runs.values() for sets in run.values() for scored in sets):
         console.print(
-            f"recall: by the judged answers {answers_digest()}; an answer that nobody has judged may be right"
+            f"open tasks: by the judged answers {answers_digest()}; an answer that nobody has judged may be right"
         )
 
 
@@ -208,6 +225,8 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
 
     is_wide = plain_console(sys.stdout).width >= WIDE
     names = list(NAMES) if is_wide else [OPTIONS, *NAMES[len(OPTION_ONLY) :]]
+    # A baseline of one kind has no column where other kinds are shown
+    names = [name for name in names if name == OPTIONS or any(row[name] == row[name] for row in rows)]
     cells = []
     for row in rows:
         highest = {OPTIONS: max(row[name] for name in OPTION_ONLY)}

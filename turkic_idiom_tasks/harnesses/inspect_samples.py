@@ -1,7 +1,7 @@
 """Items and tagged sentences as samples of Inspect AI, and back from the metadata of a sample."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -12,9 +12,10 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
-from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, Option
-from turkic_idiom_tasks.tasks.items.items import available, items_of_set
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, VARIANTS, open_prompt, prompt
+from turkic_idiom_tasks.tasks.items.item_types import Item, Option
+from turkic_idiom_tasks.tasks.items.items import available, items_of_set, kind_of
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, asked
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
 
 # Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either. 0 is
@@ -36,28 +37,30 @@ def item_samples(
     An empty language stands for all. Before each question `few_shot` training items are asked and answered.
     """
     _check_options(variant, VARIANTS, few_shot)
-    kind, ask = OPEN_TASKS.get(task, task), open_prompt if task in OPEN_TASKS else prompt
+    kind = kind_of(task)
     of_kind = [item_set for item_set in available(dataset) if item_set.kind == kind]
     sets = []
     for item_set in of_kind:
         if language in ("", item_set.language) and target in ("", item_set.target):
             sets.append(item_set)
     if not sets:
-        asked = " ".join(code for code in (language, target) if code)
-        raise _nothing(dataset, kind, asked, known=[item_set.name for item_set in of_kind])
+        languages = " ".join(code for code in (language, target) if code)
+        raise _nothing(dataset, kind, languages, known=[item_set.name for item_set in of_kind])
     columns = []
     for item_set in sets:
         # Training items take long to make, so they are made only if examples are wanted
-        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
-        answered = [(ask(example, variant), _answer(example, task)) for example in examples]
+        of_task = replace(item_set, kind=task)
+        examples = items_of_set(dataset, of_task, split=TRAIN)[:few_shot] if few_shot else ()
+        answered = [asked(task, example, variant) for example in examples]
         turns = _example_turns(answered, few_shot, item_set.name)
         column = []
-        for item in items_of_set(dataset, item_set):
+        for item in items_of_set(dataset, of_task):
+            question, answer = asked(task, item, variant)
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
             sample = Sample(
                 id=item.id,
-                input=[*turns, ChatMessageUser(content=ask(item, variant))],
-                target=_answer(item, task),
+                input=[*turns, ChatMessageUser(content=question)],
+                target=answer,
                 choices=None if task in OPEN_TASKS else [option.text for option in item.options],
                 metadata=about,
             )
@@ -130,12 +133,6 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
     return usage_error(
         f"{kind}: {dataset.path} has no test item for {asked or 'any language'}; it has {', '.join(known) or 'none'}"
     )
-
-
-def _answer(item: Item, task: str) -> str:
-    if task in OPEN_TASKS:
-        return item.options[item.gold].text if task == CLOZE_OPEN else item.idiom
-    return LETTERS[item.gold]
 
 
 def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:

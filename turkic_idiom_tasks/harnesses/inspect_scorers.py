@@ -27,6 +27,7 @@ from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
 from turkic_idiom_tasks.metrics.spans import span_f1_sums
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 
@@ -38,7 +39,8 @@ UNJUDGED = "unjudged"  # a free answer that nobody has judged
 def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
     """Compute the score `main`, its standard error clustered by concept, and the share of unreadable answers.
 
-    The score is accuracy, or for sentences the F1 of their spans. `recall` also has the share of unjudged answers.
+    The score is accuracy, or for sentences the F1 of their spans. Where idioms are asked for, there is the share of
+    unjudged answers too.
     """
 
     def compute(scores: list[SampleScore]) -> Value:
@@ -94,20 +96,20 @@ def idiom_choice() -> Scorer:
 @scorer(metrics=[idiom_scores()])
 def idiom_cloze(data: str = "") -> Scorer:
     """Return a scorer that looks in a free answer for an idiom that the lexicon of the task's data accepts."""
-    return _open_scorer(data)
+    return _open_scorer(CLOZE_OPEN, data)
 
 
 @scorer(metrics=[idiom_scores(has_unjudged=True)])
-def idiom_recall(data: str = "") -> Scorer:
-    """Return a scorer that compares a free answer with the idiom of a meaning, and with answers that were judged."""
-    return _open_scorer(data)
+def idiom_recall(data: str = "", task: str = RECALL) -> Scorer:
+    """Return a scorer that compares a free answer to an open task with its idiom and with judged answers."""
+    return _open_scorer(task, data)
 
 
-def _open_scorer(data: str) -> Scorer:
+def _open_scorer(task: str, data: str) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)
-        answer = read_open(state.output.completion, item.text)
-        (judgement,) = judge_open([item], [answer], current_dataset(data).lexicon)
+        answer = read_open(state.output.completion, item.text, n_answers=OPEN_TASKS[task].n_answers)
+        (judgement,) = judge_open(task, [item], [answer], current_dataset(data).lexicon)
         reason = UNREADABLE if answer is None else UNJUDGED if judgement.is_unjudged else None
         return _score(is_right=judgement.is_accepted, answer=answer, reason=reason)
 

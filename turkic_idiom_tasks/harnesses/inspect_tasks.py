@@ -5,6 +5,7 @@ and scores are those of the lm-eval tasks. Every sample holds its item in its me
 again without the data.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from inspect_ai import Task, task
@@ -16,60 +17,42 @@ from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE, item_samples, span_samples
 from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_recall, idiom_spans
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, USAGE
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, RECALL
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
+from turkic_idiom_tasks.tasks.items.items import KINDS, kind_of
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 from turkic_idiom_tasks.version import __version__
 
 DEFAULT_PROMPT = "en1"
 
 
-@task
-def meaning(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask for the meaning of an idiom, one of four.
+def _item_task(name: str) -> Callable[..., Task]:
+    """Return the task of Inspect of a kind of items or of an open task.
 
     By default all languages are asked for; `data` is as in ``--data`` of our commands, by default what
     TURKIC_IDIOM_DATA names, or the bundled lexicon. The prompt is one of `prompts.VARIANTS`; examples are from the
-    training split.
+    training split. `target` is the language of the answers, where it is another one.
     """
-    return _task(MEANING, data, prompt, few_shot, language=language)
+
+    def ask(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
+        return _task(name, data, prompt, few_shot, language=language)
+
+    def ask_directed(
+        language: str = "", target: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0
+    ) -> Task:
+        return _task(name, data, prompt, few_shot, language=language, target=target)
+
+    decorated: Callable[..., Task] = task(name=name)(ask_directed if KINDS[kind_of(name)].is_directed else ask)
+    return decorated
 
 
-@task
-def equivalent(
-    language: str = "", target: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0
-) -> Task:
-    """Ask for the idiom of another language, `target`, that means the same, one of four; see `meaning`."""
-    return _task(EQUIVALENT, data, prompt, few_shot, language=language, target=target)
-
-
-@task
-def usage(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask whether a sentence uses the words of an idiom figuratively or literally; see `meaning`."""
-    return _task(USAGE, data, prompt, few_shot, language=language)
-
-
-@task
-def cloze(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask which of four idioms fills the blank in a sentence; see `meaning`."""
-    return _task(CLOZE, data, prompt, few_shot, language=language)
-
-
-@task
-def cloze_open(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask for an idiom that fills the blank in a sentence; see `meaning`."""
-    return _task(CLOZE_OPEN, data, prompt, few_shot, language=language)
-
-
-@task
-def recall(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
-    """Ask for the idiom that has a meaning; see `meaning`."""
-    return _task(RECALL, data, prompt, few_shot, language=language)
+# Inspect knows a task when it is made; it has a name in this module for those who import it
+globals().update({name: _item_task(name) for name in ITEM_TASKS})
 
 
 @task
 def spans(language: str = "", prompt: str = "json", data: str = "", few_shot: int = 0) -> Task:
-    """Ask for the idioms in a sentence by the prompt ``json``, ``xml`` or ``native``, as in lm-eval; see `meaning`."""
+    """Ask for the idioms in a sentence by the prompt ``json``, ``xml`` or ``native``, as in lm-eval."""
     return _task("", data, prompt, few_shot, language=language)
 
 
@@ -79,8 +62,9 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
     dataset = current_dataset(data)
     if name:
         samples = item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
-        open_scorers = {CLOZE_OPEN: idiom_cloze, RECALL: idiom_recall}
-        scorer = open_scorers[name](data) if name in open_scorers else idiom_choice()
+        scorer = idiom_choice()
+        if name in OPEN_TASKS:
+            scorer = idiom_cloze(data) if name == CLOZE_OPEN else idiom_recall(data, name)
     else:
         samples = span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_spans()
@@ -96,5 +80,5 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
             "few_shot": few_shot,
             "turkic_idiom_tasks": __version__,
         }
-        | ({"judged_answers": answers_digest()} if name == RECALL else {}),
+        | ({"judged_answers": answers_digest()} if name in OPEN_TASKS and name != CLOZE_OPEN else {}),
     )

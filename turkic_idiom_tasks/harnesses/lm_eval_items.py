@@ -20,10 +20,9 @@ from turkic_idiom_tasks.results.item_answers import find_items, row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
-from turkic_idiom_tasks.tasks.items.cloze import surface_form
 from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE, Item
 from turkic_idiom_tasks.tasks.items.items import build_items
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
 
 ALL_PROMPTS = "all"
@@ -110,18 +109,11 @@ def load(
 
 def items_of(dataset: Dataset, kind: str, language: str, target: str = "", *, split: str = TEST) -> tuple[Item, ...]:
     """Return the items that a task asks."""
-    return build_items(dataset, OPEN_TASKS.get(kind, kind), language, target or None, split=split)
+    return build_items(dataset, kind, language, target or None, split=split)
 
 
 def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[str, Any]:
-    answer = item.idiom
-    if kind in OPEN_TASKS:
-        query = prompts.open_prompt(item, variant)
-        if kind == CLOZE_OPEN:
-            answer = surface_form(dataset.lexicon.of(item.language)[item.concept], item.language)
-    else:
-        query = prompts.prompt(item, variant)
-        answer = prompts.letters(item)[item.gold]
+    query, answer = prompts.asked(kind, item, variant)
     return {
         "id": item.id,
         "kind": kind,  # of the task: an open task is apart from the kind of its items
@@ -143,7 +135,8 @@ def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:
     if document["kind"] in OPEN_TASKS:
-        answer: object = read_open(response, document["text"], strict=strict)
+        n_answers = OPEN_TASKS[document["kind"]].n_answers
+        answer: object = read_open(response, document["text"], n_answers=n_answers, strict=strict)
     else:
         answer = read_letter(response, len(document["letters"]), strict=strict)
     return {"answer": answer, "strict": strict}
@@ -166,15 +159,18 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
     unreadable = add(answer is None)
     if document["kind"] in OPEN_TASKS:
         dataset = current_dataset()
-        items = find_items(dataset, document["kind"], document["lang"])
+        task = OPEN_TASKS[document["kind"]]
+        items = find_items(
+            dataset, document["kind"], "-".join(dict.fromkeys((document["lang"], document["target_lang"])))
+        )
         assert items is not None
         item = items.rows[items.row[document["id"]]]
-        (judgement,) = judge_open([item], [None if answer is None else str(answer)], dataset.lexicon)
-        of_open: dict[str, Part | None] = {
-            "exact_match": add(judgement.is_exact),
-            "accepted": add(judgement.is_accepted),
-        }
-        if document["kind"] == RECALL:
+        (judgement,) = judge_open(document["kind"], [item], [None if answer is None else str(answer)], dataset.lexicon)
+        of_open: dict[str, Part | None] = {"exact_match": add(judgement.is_exact)}
+        if task.n_answers > 1:
+            of_open = {"first": add(judgement.is_first)}
+        of_open["accepted"] = add(judgement.is_accepted)
+        if not task.fills_blank:
             of_open["unjudged"] = add(judgement.is_unjudged)
         return of_open | {"unreadable": unreadable}
     is_right = answer == document["gold"]

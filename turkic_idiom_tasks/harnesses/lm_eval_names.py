@@ -3,11 +3,11 @@
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.item_types import USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
-GENERATIVE, PROMPTS = "_gen", "_prompts"  # endings of names
+GENERATIVE, PROMPTS, TO = "_gen", "_prompts", "_to_"  # endings of names; the last before a target language
 
 
 def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -22,7 +22,7 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
             continue
         endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
         # Always written, so the name needs no ending
-        endings += [(task, "") for task, kind in OPEN_TASKS.items() if kind == item_set.kind]
+        endings += [(task, "") for task in OPEN_TASKS if OPEN_TASKS[task].kind == item_set.kind]
         for kind, ending in endings:
             tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
     return tasks
@@ -40,6 +40,8 @@ def groups() -> dict[str, list[str]]:
         group = f"{PREFIX}{kind}{GENERATIVE if name.endswith(GENERATIVE) else ''}"
         members.setdefault(group, []).append(name)
         members.setdefault(group + PROMPTS, []).append(name)
+        if kind in OPEN_TASKS and len(languages) > 1:
+            members.setdefault(f"{group}{TO}{languages[1]}", []).append(name)
     for generative in ("", GENERATIVE):
         for prompts in ("", PROMPTS):
             kinds = [*(f"{kind}{generative}" for kind in KINDS), *OPEN_TASKS]

@@ -6,26 +6,30 @@ have in common is in the files that begin with an underscore, which are written 
 what this module writes.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
-from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, groups, tasks
+from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, TO, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.item_types import KINDS, USAGE
-from turkic_idiom_tasks.tasks.items.prompts import CLOZE_OPEN, OPEN_TASKS, RECALL
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, USAGE
+from turkic_idiom_tasks.tasks.items.items import KINDS
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL, RECALL_THREE
 
 FOLDER = TASK_FOLDER / "items"
-VERSION = "2.0"  # raised when the same answers get other scores, or scores of other names
+# Of the tasks of a kind: raised when its items change, or when the same answers get other scores
+VERSIONS = defaultdict(lambda: "2.0", {CLOZE: "3.0", CLOZE_OPEN: "3.0", RECALL: "3.0"})
 SPAN_ENDINGS = ("", "_xml", "_native")  # of the tasks and groups on spans
 GROUP_VERSION = "4.0"  # raised when a group has another mean
 
-_SCORES = dict.fromkeys(KINDS, "_choice_scores")  # files
-_SCORES |= {USAGE: "_usage_scores", CLOZE_OPEN: "_cloze_open_scores", RECALL: "_recall_scores"}
-_MEANS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ("acc", "acc_corrected"))
-_MEANS |= {USAGE: ("acc", "acc_corrected", "pair_acc"), CLOZE_OPEN: ("exact_match", "accepted")}
-_MEANS[RECALL] = (*_MEANS[CLOZE_OPEN], "unjudged")
+# File with the scores of a task, and those that a group has as means
+_SCORES: dict[str, tuple[str, Sequence[str]]] = dict.fromkeys(KINDS, ("_choice_scores", ("acc", "acc_corrected")))
+_SCORES[USAGE] = ("_usage_scores", ("acc", "acc_corrected", "pair_acc"))
+_SCORES |= dict.fromkeys(OPEN_TASKS, ("_recall_scores", ("exact_match", "accepted", "unjudged")))
+_SCORES[CLOZE_OPEN] = ("_cloze_open_scores", ("exact_match", "accepted"))
+_SCORES[RECALL_THREE] = ("_recall_three_scores", ("first", "accepted", "unjudged"))
 
 
 def files() -> dict[str, str]:
@@ -36,20 +40,20 @@ def files() -> dict[str, str]:
         keys = zip(("language", "target"), languages, strict=False)
         arguments = "".join(f", {key}: {code}" for key, code in keys)
         texts[f"{name}.yaml"] = (
-            f"include: [_common, {way}, {_SCORES[kind]}]\n"
+            f"include: [_common, {way}, {_SCORES[kind][0]}]\n"
             f"task: {name}\n"
-            f"metadata: {{version: {VERSION}, kind: {kind}{arguments}}}\n"
+            f"metadata: {{version: {VERSIONS[kind]}, kind: {kind}{arguments}}}\n"
         )
     for name, members in groups().items():
         if name.startswith(ALL):
             texts[f"{name}.yaml"] = _group_file(name, members)
             continue
-        kind = name.removeprefix(PREFIX).removesuffix(PROMPTS).removesuffix(GENERATIVE)
+        kind = name.removeprefix(PREFIX).removesuffix(PROMPTS).removesuffix(GENERATIVE).partition(TO)[0]
         options = ""
         if name.endswith(PROMPTS):
             # lm-eval hands what a group sets down to its tasks, so that no task files are needed for these groups
             options = "dataset_kwargs: {all_prompts: true}  # for every task of the group\n"
-        texts[f"{name}.yaml"] = _group_file(name, members, means=_MEANS[kind], options=options)
+        texts[f"{name}.yaml"] = _group_file(name, members, means=_SCORES[kind][1], options=options)
     return texts
 
 

@@ -7,7 +7,7 @@ the shares of trap types if nothing readable was wrong.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -91,13 +91,13 @@ def open_scores(
     *,
     unreadable: Sequence[bool],
     concepts: Sequence[str],
-    unjudged: Sequence[bool] = (),
+    more: Mapping[str, Sequence[bool]],
 ) -> dict[str, float]:
     """Return name -> score of free answers.
 
     The sequences say of each answer whether it is the very form that was asked for; whether it is the idiom, or one
     that means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must
-    count as wrong in the others; what is resampled; and, where that is known, whether nobody has judged it.
+    count as wrong in the others; what is resampled; and for each further score (`more`), whether it counts there.
     """
     interval = _interval(accepted, concepts)
     return {
@@ -107,7 +107,7 @@ def open_scores(
         "accepted_ci_low": interval.low,
         "accepted_ci_high": interval.high,
         "unreadable": _mean(unreadable),
-    } | ({"unjudged": _mean(unjudged)} if unjudged else {})
+    } | {name: _mean(values) for name, values in more.items()}
 
 
 def _interval(right: Sequence[bool], concepts: Sequence[str]) -> Interval:

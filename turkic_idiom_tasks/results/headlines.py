@@ -8,7 +8,7 @@ several tasks have a mean. The paper's own scores stand beside it under their ow
 - T2, T3: nDCG over all queries, because idioms and definitions hardly share words.
 - T4, STS: whether the paraphrase of what the idiom means is nearer to the sentence than the paraphrase of its literal
   words. Sentences in which spelling points to the right one and to the wrong one count alike.
-- spans: strict F1. Items of language models: accuracy.
+- spans: strict F1. Items of language models: accuracy; in `equivalent` where the two idioms share no word.
 """
 
 import math

@@ -14,7 +14,7 @@ from turkic_idiom_tasks.io.reading import display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.item_types import Item
 from turkic_idiom_tasks.tasks.items.items import KINDS, build_items, item_sets
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open, score_items, score_open
 
 ITEM_TASKS = (*KINDS, *OPEN_TASKS)
@@ -69,14 +69,14 @@ class ItemAnswers:
     def are_right(self) -> list[bool]:
         """Return for each answer whether it is right; in an open task, whether it is accepted."""
         if self.items.task in OPEN_TASKS:
-            judgements = judge_open(self.items.rows, self._texts(), self.items.lexicon)
+            judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
             return [judgement.is_accepted for judgement in judgements]
         return [answer == item.gold for item, answer in zip(self.items.rows, self.answers, strict=True)]
 
     def scores(self) -> dict[str, float]:
         """Return name -> score, by the scorer of lm-eval and Inspect."""
         if self.items.task in OPEN_TASKS:
-            return score_open(self.items.rows, self._texts(), self.items.lexicon)
+            return score_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
         return score_items(self.items.rows, [answer if isinstance(answer, int) else None for answer in self.answers])
 
     def _texts(self) -> list[str | None]:
@@ -88,7 +88,7 @@ def all_item_subsets() -> dict[str, tuple[str, ...]]:
     subsets: dict[str, tuple[str, ...]] = dict.fromkeys(ITEM_TASKS, ())
     for item_set in item_sets():
         subsets[item_set.kind] += ("-".join(item_set.languages),)
-    return subsets | {task: subsets[kind] for task, kind in OPEN_TASKS.items()}
+    return subsets | {task: subsets[OPEN_TASKS[task].kind] for task in OPEN_TASKS}
 
 
 def item_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
@@ -96,12 +96,12 @@ def item_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
     return tuple(subset for subset in all_item_subsets()[task] if find_items(dataset, task, subset) is not None)
 
 
-@lru_cache(maxsize=128)  # about twice the sets of one dataset; making them takes a second or two
 def row_digest(row: Item | TaggedSentence) -> str:
     """Return the digest by which the log of a harness shows of which edition an item or a sentence is."""
     return content_digest([astuple(row)])
 
 
+@lru_cache(maxsize=256)  # about twice the sets of one dataset
 def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
     """Return the test items of a task and subset; None if the data have none."""
     if task not in ITEM_TASKS or subset not in all_item_subsets()[task]:
@@ -111,7 +111,7 @@ def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
         lexicon = dataset.lexicon
     except InputError:  # data with test queries only
         return None
-    items = build_items(dataset, OPEN_TASKS.get(task, task), language, target or None)
+    items = build_items(dataset, task, language, target or None)
     row = {item.id: position for position, item in enumerate(items)}
     return TestItems(task, subset, target or language, items, row, lexicon) if items else None
 

@@ -24,7 +24,8 @@ from turkic_idiom_tasks.results.model_predictions import (
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import read_answers
 from turkic_idiom_tasks.tasks.items.answers import likeliest
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
 
 _TASK_NAMES = "|".join(["span", *sorted(ITEM_TASKS, key=len, reverse=True)])  # `cloze_open` before `cloze`
 # `_gen` after a language belongs to the way of asking, and is no second language.

@@ -33,7 +33,8 @@ from turkic_idiom_tasks.results.item_answers import (
 )
 from turkic_idiom_tasks.results.predictions import SPANS, Ints, Prediction, Rankings, Similarities, SubsetKey, Tags
 from turkic_idiom_tasks.spans import TAG_LETTERS
-from turkic_idiom_tasks.tasks.items.prompts import OPEN_TASKS, VARIANTS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
 
 MAX_DEPTH = 4  # brackets inside brackets in a line; the format needs three
 MAX_FAULTS = 20  # number of faults of a file that are named

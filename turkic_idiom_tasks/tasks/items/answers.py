@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from turkic_idiom_tasks.model_answers import MAX_ANSWER, without_reasoning
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR
 from turkic_idiom_tasks.tasks.items.prompts import all_wordings
 
 MAX_WORDS = 15  # of an answer in an open task; more words are prose
@@ -40,6 +41,7 @@ _WITHIN = re.compile(f"{_NO_LETTER_BEFORE}({_CAPITAL}){_NO_LETTER_AFTER}")
 _OPEN_QUOTES, _CLOSE_QUOTES = "\"'“”„«‘`*", "\"'“”»’`*"
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _BLANK = re.compile(r"_{3,}")
+_LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-–•*])\s+")
 
 
 # Labels of an answer as alternatives of a pattern: those of the prompts and other usual ones, the longest first.
@@ -52,25 +54,29 @@ _LABEL = re.compile(
     rf"{_NO_LETTER_BEFORE}(?:the\s+)?(?:{_ANY_LABEL})\s*(?:\([^)]*\)\s*)?(?::|=|\bis\b:?)\s*", re.IGNORECASE
 )
 _IDIOM_LABELS = "|".join(sorted({re.escape(wording.idiom) for wording in all_wordings()}))
-_RECALL_LABEL = re.compile(_LABEL.pattern.replace(_ANY_LABEL, f"{_ANY_LABEL}|{_IDIOM_LABELS}"), re.IGNORECASE)
+_IDIOM_LABEL = re.compile(
+    _LABEL.pattern.replace(_ANY_LABEL, rf"{_ANY_LABEL}|(?:{_IDIOM_LABELS})\w{{0,5}}"), re.IGNORECASE
+)
 _LABELLED = re.compile(
     rf"{_LABEL.pattern}(?i:option\s+|the\s+letter\s+)?[(\[{{\"'«“]?({_ANY}){_NO_LETTER_AFTER}", re.IGNORECASE
 )
 
 
-def _question_line(*, is_recall: bool) -> re.Pattern[str]:
+def _question_line(*, asks_for_idiom: bool) -> re.Pattern[str]:
     """Return a pattern for a line that begins a question in one of the prompts."""
     beginnings = set()
     for wording in all_wordings():
-        # In an answer to `recall` the label of the idiom stands before what was asked for
-        labels = (wording.definition,) if is_recall else (wording.idiom, wording.expression, wording.sentence)
+        # Where an idiom is asked for, its label stands before the answer
+        labels = (wording.idiom, wording.expression, wording.sentence)
+        if asks_for_idiom:
+            labels = (wording.definition, wording.sentence, wording.situation)
         beginnings |= {re.escape(f"{label}:") for label in labels}
         for task in wording.tasks.values():
             beginnings.add(r"[^\n]{1,30}".join(map(re.escape, _PLACEHOLDER.split(task))))
     return re.compile(rf"^(?:{'|'.join(sorted(beginnings))})[^\n]*$", re.MULTILINE)
 
 
-_QUESTION_LINE, _RECALL_QUESTION_LINE = _question_line(is_recall=False), _question_line(is_recall=True)
+_QUESTION_LINE, _IDIOM_QUESTION_LINE = _question_line(asks_for_idiom=False), _question_line(asks_for_idiom=True)
 
 
 def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | None:
@@ -96,19 +102,25 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     return None
 
 
-def read_open(text: object, sentence: str = "", *, strict: bool = False) -> str | None:
+def read_open(text: object, sentence: str = "", *, n_answers: int = 1, strict: bool = False) -> str | None:
     """Return the words that answer an open task, or None if they cannot be read; never raise an error.
 
     A label such as "Answer:", quotation marks, and a full stop at the end are left out. If the answer is the whole
     sentence of the prompt, the words at the place of the blank are returned. With `strict` nothing is accepted but the
-    words, on one line. Without a blank in the sentence the answer is one to `recall`.
+    words, on one line. Without a blank in the sentence the answer is an idiom. Several answers (`n_answers` at most)
+    may stand on one line or be a list.
     """
     parts = _BLANK.split(unicodedata.normalize("NFC", sentence))
     before, after = parts if len(parts) == 2 else ("", "")
-    label, question = (_LABEL, _QUESTION_LINE) if len(parts) == 2 else (_RECALL_LABEL, _RECALL_QUESTION_LINE)
+    label, question = (_LABEL, _QUESTION_LINE) if len(parts) == 2 else (_IDIOM_LABEL, _IDIOM_QUESTION_LINE)
     answer = unicodedata.normalize("NFC", _final_answer(text, question))
     if strict:
-        return answer.strip() if read_open(answer, sentence) == answer.strip() else None
+        reading = read_open(answer, sentence, n_answers=n_answers)
+        return answer.strip() if reading == answer.strip() else None
+    if n_answers > 1:
+        lines = [part for line in answer.splitlines() for part in line.split(ANSWER_SEPARATOR.strip())]
+        readings = [read_open(_LIST_MARK.sub("", line)) for line in lines]
+        return ANSWER_SEPARATOR.join([reading for reading in readings if reading][:n_answers]) or None
     for line in answer.splitlines():
         words = label.sub("", _MARKUP.sub("", line), count=1).strip()
         unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)

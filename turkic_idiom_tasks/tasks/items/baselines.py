@@ -13,14 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.cloze import BLANK
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap, letters_kept
 
-NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, RANDOM, GOLD = (
-    "longest", "shortest", "position", "middle", "overlap", "sentence", "random", "gold",
+NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, WINDOW, ENDS, RANDOM, GOLD = (
+    "longest", "shortest", "position", "middle", "overlap", "sentence", "window", "ends", "random", "gold",
 )  # fmt: skip
 OPTION_ONLY = NAMES[:4]
 _ROUNDS = 100  # of the random baseline
+_WINDOW = 3  # words on each side of a blank
+_END = 3  # letters of a form, which show its inflection
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,19 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
     - ``overlap``: the option whose letters are most like those of the question; in `usage`, whose options are no words
       of the sentence, figurative if fewer letters of the idiom stand in the sentence than in half of the sentences.
     - ``sentence``: only in `usage`: figurative if the sentence is longer than half of the sentences.
+    - ``window``, ``ends``: only in `cloze`: naive Bayes, learned on the other items of the set, on the end of an option
+      beside the three words on each side of the blank, or beside the last letters before it and the first after it.
     - ``random``: an option drawn by the seed, the mean of 100 rounds.
     - ``gold``: the right option.
 
     Letters are compared by the Dice coefficient of the sets of three letters in a row, in the common orthography.
     """
     is_usage = bool(items) and items[0].kind == USAGE
-    if not items or (name == SENTENCE and not is_usage):
+    is_cloze = bool(items) and items[0].kind == CLOZE
+    if not items or (name == SENTENCE and not is_usage) or (name in (WINDOW, ENDS) and not is_cloze):
         return math.nan
+    if name in (WINDOW, ENDS):
+        return _learned_accuracy(items, _window if name == WINDOW else _ends)
     if name == POSITION:
         counts = Counter(item.gold for item in items)
         return max(counts.values()) / len(items)
@@ -98,6 +106,46 @@ def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
         is_figurative = item.options[item.gold].text == FIGURATIVE
         total += 0.5 if value == middle else float((value > middle) == is_figurative)
     return total / len(items)
+
+
+def _learned_accuracy(items: Sequence[Item], features_of: Callable[[Item, str], set[str]]) -> float:
+    """Return the accuracy of naive Bayes on features of the options; an item is judged by the other items alone."""
+    right, wrong = Counter[str](), Counter[str]()  # feature -> number of options
+    in_items = []
+    for item in items:
+        features = [features_of(item, option.text) for option in item.options]
+        in_item = Counter[str]()
+        for position, of_option in enumerate(features):
+            (right if position == item.gold else in_item).update(of_option)
+        wrong += in_item
+        in_items.append((features, in_item))
+    total = 0.0
+    for item, (features, in_item) in zip(items, in_items, strict=True):
+        scores = []
+        for of_option in features:
+            score = 0.0
+            for feature in sorted(of_option):
+                n_right = right[feature] - (feature in features[item.gold])
+                # Without any other item, the right options are to the wrong ones as one is to three
+                score += math.log((n_right + 1) / (wrong[feature] - in_item[feature] + 3))
+            scores.append(score)
+        highest = max(scores)
+        total += (scores[item.gold] == highest) / scores.count(highest)
+    return total / len(items)
+
+
+def _window(item: Item, option: str) -> set[str]:
+    """Return the end of an option, alone and beside each of the three words before and after the blank."""
+    before, _, after = item.text.partition(BLANK)
+    words = {*before.split()[-_WINDOW:], *after.split()[:_WINDOW]}
+    return {option[-_END:], *(f"{word} {option[-_END:]}" for word in words)}
+
+
+def _ends(item: Item, option: str) -> set[str]:
+    """Return the end of an option, alone and beside the last letters before the blank and the first after it."""
+    before, _, after = item.text.partition(BLANK)
+    end = option[-_END:]
+    return {end, f"{before.rstrip()[-_END:]} {end}", f"{end} {after.lstrip()[:_END]}"}
 
 
 def _middle(item: Item) -> list[float]:

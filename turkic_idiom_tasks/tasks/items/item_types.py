@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-MEANING, EQUIVALENT, USAGE, CLOZE = ("meaning", "equivalent", "usage", "cloze")
+MEANING, EQUIVALENT, USAGE, CLOZE, SITUATION = ("meaning", "equivalent", "usage", "cloze", "situation")
 TRAPS = NEAR, LEXICAL, RANDOM = ("near", "lexical", "random")
 FIGURATIVE, LITERAL = "figurative", "literal"
 LETTERS = "ABCD"
@@ -36,8 +36,8 @@ class Item:
     target: str  # code of the language of the options; the same as `language` unless the kind is directed
     concept: str  # the unit that is resampled; both sentences of a pair share it
     idiom: str  # citation form; in `cloze` what is to be found
-    text: str  # what the question is about: the idiom, or the sentence (in `cloze` with a blank for the idiom)
-    options: tuple[Option, ...]  # four, or the two senses in `usage`
+    text: str  # what the question is about: the idiom, the sentence (in `cloze` with a blank) or the situation
+    options: tuple[Option, ...]  # four, the two senses in `usage`, or the right one alone in an open task
     gold: int  # position of the right answer in `options`
     shares_stem: bool | None = None  # whether the idiom and the right option share a word stem; only in `equivalent`
 

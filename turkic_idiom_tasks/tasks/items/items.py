@@ -7,9 +7,10 @@ from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST
-from turkic_idiom_tasks.tasks.items import choice_kinds, cloze  # noqa: F401  # they add the kinds to `KINDS`
+from turkic_idiom_tasks.tasks.items import choice_kinds, cloze, situation  # noqa: F401  # they add the kinds to `KINDS`
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
 from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, open_item
 from turkic_idiom_tasks.tasks.items.traps import Relations
 
 
@@ -18,16 +19,22 @@ def build_items(
 ) -> tuple[Item, ...]:
     """Return the items of one set, sorted by id; none if the dataset has nothing for it. They are kept in memory.
 
-    The languages are those of the idiom and, only for a directed kind, of the options (`target`). The split ``train``
-    is for examples in a prompt. A dataset without entries is an InputError.
+    The set is of a kind or of an open task. The languages are those of the idiom and, only for a directed kind, of the
+    options (`target`). The split ``train`` is for examples in a prompt. A dataset without entries is an InputError.
     """
-    check_kind(kind)
+    if kind not in OPEN_TASKS:
+        check_kind(kind)
     source = get_language(language).code
     other = get_language(target).code if target is not None else source
-    if KINDS[kind].is_directed == (other == source):
+    if KINDS[kind_of(kind)].is_directed == (other == source):
         needed = "two different languages" if KINDS[kind].is_directed else "one language"
         raise usage_error(f"items of kind {kind} need {needed}, not language {language!r} with target {target!r}")
     return _items(dataset, kind, source, other, split)
+
+
+def kind_of(task: str) -> str:
+    """Return the kind of the items of an open task, or the kind itself."""
+    return OPEN_TASKS[task].kind if task in OPEN_TASKS else task
 
 
 def check_kind(kind: str) -> None:
@@ -57,8 +64,13 @@ def available(dataset: Dataset) -> list[ItemSet]:
     return [item_set for item_set in counted if item_set.n_items]
 
 
-@lru_cache(maxsize=128)  # about twice the sets of one dataset
+@lru_cache(maxsize=256)  # about twice the sets of one dataset
 def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
+    if kind in OPEN_TASKS:
+        # The items of open tasks are those of their kinds, in the same order
+        whole = _items(dataset, kind_of(kind), language, target, split)
+        asked = [open_item(kind, item, dataset.lexicon) for item in whole]
+        return tuple(item for item in asked if item is not None)
     items = KINDS[kind].build(_relations(dataset), language, target, split=split)
     return tuple(sorted(items, key=lambda item: item.id))
 

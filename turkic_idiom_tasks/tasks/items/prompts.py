@@ -16,11 +16,9 @@ import yaml
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LETTERS, MEANING, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS, SITUATION, USAGE, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
-CLOZE_OPEN, RECALL = ("cloze_open", "recall")
-# Other ways of asking the items of a kind: without options, and in `recall` for the idiom of a meaning
-OPEN_TASKS = {CLOZE_OPEN: CLOZE, RECALL: MEANING}
 VARIANTS = EN1, EN2, EN3, NATIVE = ("en1", "en2", "en3", "native")
 # A rough mean. The vocabulary of all-MiniLM-L6-v2, which is English, gives 2.4 to 3.4 under the English prompts and 1.8
 # to 2.3 under the native ones; multilingual vocabularies need fewer tokens.
@@ -38,10 +36,12 @@ class Wording:
     by_letter: str
     by_words: str
     by_idiom: str
+    by_idioms: str
     idiom: str
     definition: str
     expression: str
     sentence: str
+    situation: str
     answer: str
     senses: dict[str, str]
     option: str = "{letter}. {text}"
@@ -74,19 +74,22 @@ def option_texts(item: Item, variant: str = EN1) -> list[str]:
     return [senses[option.text] if item.kind == USAGE else option.text for option in item.options]
 
 
-def open_prompt(item: Item, variant: str = EN1) -> str:
-    """Return the question that the open task of an item's kind asks; the answer is the missing words or the idiom."""
-    wording = _wording(item, variant)
-    if item.kind == MEANING:
-        task, form, label = RECALL, wording.by_idiom, wording.definition
-    else:
-        task, form, label = CLOZE_OPEN, wording.by_words, wording.sentence
-    return f"{_task(item, wording, kind=task)} {form}\n{label}: {shown_text(item, task)}\n{wording.answer}:"
+def open_prompt(item: Item, task: str, variant: str = EN1) -> str:
+    """Return the question of an open task about one of its items; the answer is words."""
+    wording, asked = _wording(item, variant), OPEN_TASKS[task]
+    lines = [f"{_task(item, wording, kind=asked.task)} {getattr(wording, asked.form)}"]
+    if asked.names_idiom:
+        lines.append(f"{wording.idiom}: {item.idiom}")
+    if not asked.names_idiom or item.text != item.idiom:
+        lines.append(f"{getattr(wording, asked.label)}: {item.text}")
+    return "\n".join([*lines, f"{wording.answer}:"])
 
 
-def shown_text(item: Item, task: str) -> str:
-    """Return what a task asks about an item: in `recall` the meaning, otherwise its text."""
-    return item.options[item.gold].text if task == RECALL else item.text
+def asked(task: str, item: Item, variant: str = EN1) -> tuple[str, str]:
+    """Return the question of a kind or an open task about an item, and the answer that is right."""
+    if task in OPEN_TASKS:
+        return open_prompt(item, task, variant), item.options[item.gold].text
+    return prompt(item, variant), letters(item)[item.gold]
 
 
 def letters(item: Item) -> str:
@@ -116,23 +119,26 @@ def by_characters(text: str) -> float:
     return len(text) / CHARACTERS_PER_TOKEN
 
 
-def costs(
-    name: str, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
-) -> list[Cost]:
-    """Return the cost of a set, and that of the open task of its kind if there is one.
+def cost(
+    item_set: ItemSet,
+    items: Sequence[Item],
+    *,
+    shots: int = 0,
+    variant: str = EN1,
+    count: CountTokens = by_characters,
+) -> Cost:
+    """Return the cost of a set, whose kind may be an open task.
 
     Each prompt has a number of examples (`shots`), which are counted as long as the mean question. Chat templates and
     reasoning come on top.
     """
-    n_options = [len(item.options) for item in items]
-    tokens = [(1 + shots) * count(prompt(item, variant)) for item in items]
-    choice_tokens = sum(n * (n_tokens + ANSWER_TOKENS) for n, n_tokens in zip(n_options, tokens, strict=True))
-    priced = [Cost(name, len(items), sum(n_options), round(choice_tokens), len(items), round(sum(tokens)))]
-    for task, kind in OPEN_TASKS.items():
-        if items and items[0].kind == kind:
-            open_tokens = (1 + shots) * sum(count(open_prompt(item, variant)) for item in items)
-            priced.append(Cost(name.replace(kind, task, 1), len(items), 0, 0, len(items), round(open_tokens)))
-    return priced
+    tokens = [(1 + shots) * count(asked(item_set.kind, item, variant)[0]) for item in items]
+    n_choices, choice_tokens = 0, 0.0
+    if item_set.kind not in OPEN_TASKS:
+        n_options = [len(item.options) for item in items]
+        n_choices = sum(n_options)
+        choice_tokens = sum(n * (n_tokens + ANSWER_TOKENS) for n, n_tokens in zip(n_options, tokens, strict=True))
+    return Cost(item_set.name, len(items), n_choices, round(choice_tokens), len(items), round(sum(tokens)))
 
 
 @cache
@@ -158,6 +164,7 @@ def _task(item: Item, wording: Wording, *, kind: str = "") -> str:
 
 def _subject(item: Item, wording: Wording) -> list[str]:
     """Return the labelled lines that a question is about."""
-    label = wording.idiom if item.text == item.idiom else wording.sentence
+    label = wording.situation if item.kind == SITUATION else wording.sentence
+    label = wording.idiom if item.text == item.idiom else label
     expression = [f"{wording.expression}: {item.idiom}"] if item.kind == USAGE else []
     return [*expression, f"{label}: {item.text}"]

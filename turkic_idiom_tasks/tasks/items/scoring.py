@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,11 +15,12 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
-from turkic_idiom_tasks.orthography import clean, fold
-from turkic_idiom_tasks.tasks.items.cloze import BLANK, blanked, blanked_form, can_be_blanked
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, MEANING, USAGE, Item
+from turkic_idiom_tasks.orthography import clean, fold, have_same_stems
+from turkic_idiom_tasks.tasks.items.cloze import BLANK
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR, OPEN_TASKS
 
-# Free answers to `recall` with the verdicts of two readers who did not see each other's: does the answer mean the same?
+# Free answers with the verdicts of two readers who did not see each other's: does the answer mean the same?
 _ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
 
 
@@ -26,14 +28,17 @@ _ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
 class OpenJudgement:
     """How a free answer is judged; what is exact has the lemma, and that is accepted."""
 
-    is_exact: bool  # it is the form that stood in the sentence, or in `recall` the idiom or a variant, in any case
+    is_exact: bool  # it is the form that stood in the sentence, or elsewhere the idiom or a variant, in any case
     has_lemma: bool  # its words have the stems of that form, one by one
     is_accepted: bool  # it is a form of the idiom, of a variant, or of an idiom judged to mean the same
-    is_unjudged: bool = False  # only in `recall`: not accepted, and nobody has read it; it may be right
+    is_unjudged: bool = False  # except in `cloze_open`: not accepted, and nobody has read it; it may be right
+    is_first: bool = False  # of several answers, the first is accepted
 
 
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
-    """Return name -> score of the items of one set; see `metrics.choice`. `usage` has the scores of pairs besides.
+    """Return name -> score of the items of one set; see `metrics.choice`.
+
+    `usage` has the scores of pairs besides, `equivalent` the accuracies by how the idioms are alike.
 
     An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
     """
@@ -44,74 +49,102 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
         right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
         is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
         scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
+    if items and all(item.kind == EQUIVALENT for item in items):
+        by_image: dict[str, list[bool]] = {"different_image": [], "shared_words": [], "twins": []}
+        for item, answer in zip(items, answers, strict=True):
+            by_image[image_of(item)].append(answer == item.gold)
+        scores |= {f"accuracy_{name}": sum(part) / len(part) if part else math.nan for name, part in by_image.items()}
     return scores
 
 
-def score_open(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
-    """Return name -> score of answers to an open task; see `metrics.choice`. Only `recall` has `unjudged`.
+def image_of(item: Item) -> str:
+    """Return how the two idioms of an `equivalent` item are alike: ``twins`` are the same word for word."""
+    if not item.shares_stem:
+        return "different_image"
+    languages = LANGUAGES[item.language], LANGUAGES[item.target]
+    is_twin = have_same_stems(item.idiom, languages[0], item.options[item.gold].text, languages[1])
+    return "twins" if is_twin else "shared_words"
 
-    Arguments and errors are those of `judge_open`.
+
+def score_open(task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
+    """Return name -> score of answers to an open task; see `metrics.choice`.
+
+    Only tasks that ask for citation forms have `unjudged`, and only those that take several answers `first`. Arguments
+    and errors are those of `judge_open`.
     """
-    judgements = judge_open(items, answers, lexicon)
+    judgements = judge_open(task, items, answers, lexicon)
+    more: dict[str, list[bool]] = {}
+    if not OPEN_TASKS[task].fills_blank:
+        more["unjudged"] = [judgement.is_unjudged for judgement in judgements]
+    if OPEN_TASKS[task].n_answers > 1:
+        more["first"] = [judgement.is_first for judgement in judgements]
     return open_scores(
         [judgement.is_exact for judgement in judgements],
         [judgement.is_accepted for judgement in judgements],
         [judgement.has_lemma for judgement in judgements],
         unreadable=[answer is None for answer in answers],
         concepts=[item.concept for item in items],
-        unjudged=[judgement.is_unjudged for judgement in judgements if items[0].kind == MEANING],
+        more=more,
     )
 
 
-def judge_open(items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> list[OpenJudgement]:
-    """Return the judgement of each answer to the open task of the items' kind; None could not be read.
+def judge_open(
+    task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon
+) -> list[OpenJudgement]:
+    """Return the judgement of each answer to an open task; None could not be read.
 
-    Another number of answers than of items is a ValueError; a lexicon that the items were not made from, an InputError.
+    Of several answers to one item, the best counts. Another number of answers than of items is a ValueError; a lexicon
+    that the items were not made from, an InputError.
     """
     same = lexicon.judged(SAME)
     judgements = []
     for item, answer in zip(items, answers, strict=True):
-        entries, language = lexicon.of(item.language), LANGUAGES[item.language]
+        entries = lexicon.of(item.target)
         entry = entries.get(item.concept)
-        if entry is None or item.text != _text_of(entry, item.kind):
+        if entry is None or item.text != OPEN_TASKS[task].text(lexicon, item):
             raise InputError(
                 f"{lexicon.source or 'the lexicon'}: has no entry for {item.id!r} with the text {item.text!r}; score "
                 "answers with the data that the items were made from"
             )
-        text = clean(answer, language) if answer is not None else ""
         alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
-        forms = [entry.idiom, *entry.variants] if item.kind == MEANING else [blanked_form(entry)]
-        is_exact = fold(text, language) in [fold(form, language) for form in forms]
-        # The annotator does not know every form of every idiom, so what has the same stems is accepted without it
-        has_lemma = is_exact or any(_has_stems(text, form, item.language) for form in forms)
-        is_unjudged = False
-        if has_lemma:
-            is_accepted = True
-        elif item.kind == MEANING:
-            verdicts = _verdicts(text, item)
-            others = [form for other in alike for form in (other.idiom, *other.variants)]
-            is_accepted = verdicts == {SAME} or any(_has_stems(text, form, item.language) for form in others)
-            is_unjudged = bool(text) and not verdicts and not is_accepted
-        else:
-            is_accepted = any(_is_placed(text, item, other) for other in alike)
-        judgements.append(OpenJudgement(is_exact, has_lemma, is_accepted, is_unjudged))
+        parts = (answer or "").split(ANSWER_SEPARATOR.strip())[: OPEN_TASKS[task].n_answers]
+        judged = [_judge(part, item, alike, fills_blank=OPEN_TASKS[task].fills_blank) for part in parts]
+        judgement = OpenJudgement(
+            is_exact=any(one.is_exact for one in judged),
+            has_lemma=any(one.has_lemma for one in judged),
+            is_accepted=any(one.is_accepted for one in judged),
+            is_unjudged=any(one.is_unjudged for one in judged) and not any(one.is_accepted for one in judged),
+            is_first=judged[0].is_accepted,
+        )
+        judgements.append(judgement)
     return judgements
 
 
-def _text_of(entry: Entry, kind: str) -> str | None:
-    """Return the text of the item of an entry; None if it has none of the kind."""
-    if kind == MEANING:
-        return entry.idiom
-    return blanked(entry) if can_be_blanked(entry) else None
+def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool) -> OpenJudgement:
+    """Return the judgement of one answer by the entries that are right, that of the item first."""
+    language = LANGUAGES[item.target]
+    text = clean(answer, language)
+    forms = [item.options[item.gold].text] if fills_blank else [alike[0].idiom, *alike[0].variants]
+    is_exact = fold(text, language) in [fold(form, language) for form in forms]
+    # The annotator does not know every form of every idiom, so what has the same stems is accepted without it
+    has_lemma = is_exact or any(_has_stems(text, form, item.target) for form in forms)
+    if has_lemma:
+        return OpenJudgement(is_exact, has_lemma=True, is_accepted=True)
+    if fills_blank:
+        return OpenJudgement(False, False, is_accepted=any(_is_placed(text, item, other) for other in alike))
+    verdicts = _verdicts(text, item)
+    others = [form for other in alike for form in (other.idiom, *other.variants)]
+    is_accepted = verdicts == {SAME} or any(_has_stems(text, form, item.target) for form in others)
+    return OpenJudgement(False, False, is_accepted, is_unjudged=bool(text) and not verdicts and not is_accepted)
 
 
 def _verdicts(answer: str, item: Item) -> set[str]:
-    """Return the verdict on an answer to `recall`, or those on other forms of its words; none if nobody judged it."""
-    verdicts = _judged_answers().get((item.language, item.concept), {})
-    folded = fold(answer, LANGUAGES[item.language])
+    """Return the verdict on an answer, or those on other forms of its words; none if nobody judged it."""
+    verdicts = _judged_answers().get((item.target, item.concept), {})
+    folded = fold(answer, LANGUAGES[item.target])
     if folded in verdicts:
         return {verdicts[folded]}
-    return {verdict for judged, verdict in verdicts.items() if _has_stems(answer, judged, item.language)}
+    return {verdict for judged, verdict in verdicts.items() if _has_stems(answer, judged, item.target)}
 
 
 @cache
@@ -127,7 +160,7 @@ def _judged_answers() -> dict[tuple[str, str], dict[str, str]]:
 
 @cache
 def answers_digest() -> str:
-    """Return twelve digits of the SHA-256 of the answers file: scores of `recall` hold for this file."""
+    """Return twelve digits of the SHA-256 of the answers file, for which scores of open tasks hold."""
     return hashlib.sha256(_ANSWERS.read_bytes()).hexdigest()[:12]
 
 

@@ -11,6 +11,7 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
@@ -40,6 +41,15 @@ class Candidate:
     text: str
 
 
+class Source(Protocol):
+    """What traps are taken from: a pool, or what was written for one item."""
+
+    def traps(
+        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
+    ) -> tuple[Option, ...] | None:
+        """Return three traps for the right option of a question; None if there are too few. See `Pool.traps`."""
+
+
 Accepts = Callable[[Candidate], bool]  # says whether a candidate may be a random trap
 
 
@@ -50,7 +60,7 @@ class Question:
     idiom: str  # citation form
     text: str  # what the question is about
     gold: Candidate
-    source: Pool | Pools  # what its traps are taken from
+    source: Source  # what its traps are taken from
     excluded: Collection[str]  # concepts that are no traps besides those judged to be like the right option
     likeness: Mapping[str, float] = field(repr=False)  # concept -> how much its idiom looks like this one, above 0
     shares_stem: bool | None = None  # only in `equivalent`
@@ -125,12 +135,9 @@ class Relations:
 class Pool:
     """All texts that can be options of one kind, language and part of speech."""
 
-    def __init__(
-        self, candidates: Sequence[Candidate], relations: Relations, *, language: str, highest_closeness: float = 1.0
-    ) -> None:
-        """Make a pool of one text for each concept; concepts closer than `highest_closeness` are no traps."""
+    def __init__(self, candidates: Sequence[Candidate], relations: Relations, *, language: str) -> None:
+        """Make a pool of one text for each concept."""
         self._relations = relations
-        self._highest_closeness = highest_closeness if relations.are_judged else TOO_CLOSE
         self._language = LANGUAGES[language]
         # Random traps are drawn by walking round a ring of hashes: a new concept is met from a few places on it only,
         # while in a list it would move all candidates behind it, and so change the traps of nearly all items.
@@ -159,7 +166,8 @@ class Pool:
         gold, likeness = question.gold, question.likeness
         closeness = self._relations.closeness(gold.concept)
         barred = {*question.excluded, *self._relations.alike([gold.concept])}
-        barred.update(other for other, value in closeness.items() if value > self._highest_closeness)
+        if not self._relations.are_judged:
+            barred.update(other for other, value in closeness.items() if value > TOO_CLOSE)
         choice = _Choice(gold, barred, n_shorter, accepts=accepts, language=self._language)
         related = closeness.keys() | likeness.keys()
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
@@ -224,10 +232,8 @@ class Pools:
     the clauses both as sentences and as verbs. Where that leaves too few, all of the part of speech are taken.
     """
 
-    def __init__(
-        self, texts: Mapping[str, str], relations: Relations, *, language: str, highest_closeness: float = 1.0
-    ) -> None:
-        """Make the pools of concept -> text; for the other arguments see `Pool`."""
+    def __init__(self, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
+        """Make the pools of concept -> text."""
         self._lexicon = relations.lexicon
         self._language = LANGUAGES[language]
         members: dict[tuple[str, bool | None], list[Candidate]] = {}
@@ -237,7 +243,7 @@ class Pools:
                 members.setdefault(key, []).append(candidate)
         self._pools = {}
         for key, candidates in members.items():
-            self._pools[key] = Pool(candidates, relations, language=language, highest_closeness=highest_closeness)
+            self._pools[key] = Pool(candidates, relations, language=language)
 
     def traps(
         self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None

@@ -1,0 +1,85 @@
+"""Open tasks: items that are asked without options, so that the model has to write an idiom.
+
+A further one is an entry of `OPEN_TASKS`; all harnesses, scores and pages follow from it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.tasks.items.cloze import blanked
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, SITUATION, Item, Option
+
+CLOZE_OPEN, RECALL, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN = (
+    "cloze_open", "recall", "recall_en", "recall_three", "translate", "situation_open",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTask:
+    """How the items of a kind are asked without options. The names of fields are those of ``wordings.yaml``."""
+
+    title: str  # for people
+    kind: str  # whose items are asked
+    text: Callable[[Lexicon, Item], str | None]  # that is shown; None where an item cannot be asked
+    task: str  # name of what is asked
+    label: str  # field with the label of the text
+    form: str = "by_idiom"  # field with the form of the answer
+    names_idiom: bool = False  # whether the idiom of the item is shown besides
+    n_answers: int = 1  # at most
+
+    @property
+    def fills_blank(self) -> bool:
+        """Whether the answer stands in a sentence; all others are citation forms, of which many have been judged."""
+        return self.kind == CLOZE
+
+
+def _sentence_besides_the_example(lexicon: Lexicon, item: Item) -> str | None:
+    """Return a sentence with the idiom that is not its example, which `cloze` asks about; else the idiom alone."""
+    entry = lexicon.of(item.language).get(item.concept)
+    if entry is None:
+        return None
+    further = [example.text for example in entry.examples if example.spans]
+    return entry.paraphrased_example or next(iter(further), entry.idiom)
+
+
+def _meaning(lexicon: Lexicon, item: Item) -> str | None:
+    entry = lexicon.of(item.language).get(item.concept)
+    return entry.meaning if entry is not None else None
+
+
+def _gloss(lexicon: Lexicon, item: Item) -> str | None:
+    return lexicon.concepts[item.concept].gloss or None if item.concept in lexicon.concepts else None
+
+
+def _blanked(lexicon: Lexicon, item: Item) -> str | None:
+    entry = lexicon.of(item.language).get(item.concept)
+    return blanked(entry) if entry is not None else None
+
+
+OPEN_TASKS = {
+    CLOZE_OPEN: OpenTask("Idiom for a blank", CLOZE, _blanked, "cloze_open", "sentence", "by_words"),
+    RECALL: OpenTask("Idiom for a meaning", MEANING, _meaning, "recall", "definition"),
+    RECALL_EN: OpenTask("Idiom for an English meaning", MEANING, _gloss, "recall", "definition"),
+    RECALL_THREE: OpenTask(
+        "Three idioms for a meaning", MEANING, _meaning, "recall", "definition", "by_idioms", n_answers=3
+    ),
+    TRANSLATE: OpenTask(
+        "Idiom of another language",
+        EQUIVALENT,
+        _sentence_besides_the_example,
+        "translate",
+        "sentence",
+        names_idiom=True,
+    ),
+    SITUATION_OPEN: OpenTask("Idiom for a situation", SITUATION, lambda _, item: item.text, "situation", "situation"),
+}
+ANSWER_SEPARATOR = "; "  # between several answers to one item
+
+
+def open_item(task: str, item: Item, lexicon: Lexicon) -> Item | None:
+    """Return an item as an open task asks it, with the right answer as its only option; None if it cannot be asked."""
+    text = OPEN_TASKS[task].text(lexicon, item)
+    answer = Option(item.idiom, item.concept) if item.kind == MEANING else item.options[item.gold]
+    # Without the traps, so that other traps make no other item
+    return replace(item, text=text, options=(answer,), gold=0) if text else None
