@@ -143,9 +143,11 @@ def cost(
 
 @cache
 def _native(code: str) -> Wording:
-    """Return the wording in a language; the first English one where its record has none either."""
+    """Return the wording in a language; what its record lacks is that of the first English one."""
     fields = _FILE[NATIVE].get(code) or LANGUAGES[code].item_prompt
-    return Wording(**fields) if fields else _ENGLISH[EN1]
+    if not fields:
+        return _ENGLISH[EN1]
+    return Wording(**_FILE[EN1] | fields | {"tasks": _FILE[EN1]["tasks"] | fields["tasks"]})
 
 
 def _wording(item: Item, variant: str) -> Wording:
