@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
@@ -24,7 +24,7 @@ MAX_ANSWER = 200  # characters of an open answer that are kept; the longest idio
 Answer = int | str | None  # position of the chosen option, text in an open task, or not readable
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TestItems:
     """Test items of one task and subset, sorted by id."""
 
@@ -41,6 +41,11 @@ class TestItems:
     def concepts(self) -> tuple[str, ...]:
         """Return the concept of each item."""
         return tuple(item.concept for item in self.rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return twelve digits that change with any item: a position says nothing about other options."""
+        return content_digest([astuple(item) for item in self.rows])[:12]
 
     def part(self, positions: Sequence[int]) -> TestItems:
         """Return the items at some positions, in order; itself for all of them."""
