@@ -78,6 +78,20 @@ def test_several_people_have_a_mean_an_interval_and_a_best(page_file, items, ite
         assert low < 0.5 < high
 
 
+def test_answers_that_nobody_has_judged_are_written_for_a_judge(page_file, items, item_lexicon, tmp_path):
+    content = answers(page_file, items, n_right=5)
+    row = next(row for row in content["answers"] if row["answer"] is None)
+    row["answer"] = "kitap okumak"
+    (tmp_path / "answers-00000000.json").write_text(json.dumps(content), "utf-8")
+    out = tmp_path / "unjudged.jsonl"
+    arguments = ["lm", "report", str(tmp_path / "answers-00000000.json"), "--data", str(item_lexicon)]
+    assert main([*arguments, "--unjudged", str(out)]) == 0
+    item = items[row["digest"]][1]
+    entry = open_dataset(str(item_lexicon)).lexicon.of("tr")[item.concept]
+    expected = {"language": "tr", "concept": item.concept, "meaning": entry.meaning, "idiom": entry.idiom}
+    assert [json.loads(line) for line in out.read_text("utf-8").splitlines()] == [expected | {"answer": "kitap okumak"}]
+
+
 @pytest.mark.parametrize("change", [{"revision": "0" * 40}, {"format": "other"}, {"profile": {}}, {"digest": "0"}])
 def test_a_file_that_was_not_saved_by_the_page_is_refused(page_file, items, item_lexicon, tmp_path, capsys, change):
     content = answers(page_file, items, n_right=1)

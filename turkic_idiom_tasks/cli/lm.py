@@ -172,6 +172,9 @@ def report(
         ),
     ],
     data: Data = "",
+    unjudged: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="New file: the free answers that nobody has judged, in JSONL.")
+    ] = None,
 ) -> None:
     """Print the scores of language models from what lm-eval and Inspect have logged, also of a part of the items.
 
@@ -186,6 +189,8 @@ def report(
 
     from turkic_idiom_tasks.cli.output import interval_text, new_table
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.metrics.bootstrap import Stratum, mean, resample
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
@@ -193,16 +198,23 @@ def report(
     from turkic_idiom_tasks.results.scored import score_subset
     from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
+    if unjudged is not None:
+        check_outputs({"--unjudged": unjudged}, inputs=logs)
+    waiting: dict[str, None] = {}  # lines of the file of unjudged answers
     people: dict[str, list[ScoredSubset]] = {}  # task and subset -> a score for each person
     runs: dict[tuple[str, ...], dict[str, list[ScoredSubset]]] = {}  # model, examples, prompt, method -> task -> sets
     for found in find_predictions(logs, open_dataset(data), is_partial=True):
         for (task, subset), prediction in found.predictions.items():
+            if isinstance(prediction, ItemAnswers):
+                waiting |= dict.fromkeys(json.dumps(row, ensure_ascii=False) for row in prediction.unjudged())
             if found.name == PEOPLE:
                 people.setdefault(f"{task} {subset}", []).append(score_subset(prediction))
                 continue
             asked = (prediction.prompt, prediction.method) if isinstance(prediction, ItemAnswers) else ()
             run = runs.setdefault((found.name, f"{found.few_shot or 0} examples", *asked), {})
             run.setdefault(task, []).append(score_subset(prediction))
+    if unjudged is not None:
+        write_text(unjudged, "".join(f"{line}\n" for line in waiting))
     console = plain_console(sys.stdout)
     if people:
         console.print("people, who answered the page of lm questionnaire")

@@ -84,6 +84,19 @@ class ItemAnswers:
             return score_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
         return score_items(self.items.rows, [answer if isinstance(answer, int) else None for answer in self.answers])
 
+    def unjudged(self) -> list[dict[str, str]]:
+        """Return the answers to an open task that nobody has judged, with what a judge of them has to know."""
+        if self.items.task not in OPEN_TASKS:
+            return []
+        rows = []
+        judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
+        for item, answer, judgement in zip(self.items.rows, self.answers, judgements, strict=True):
+            if judgement.is_unjudged:
+                entry = self.items.lexicon.of(item.target)[item.concept]
+                about = {"language": item.target, "concept": item.concept, "meaning": entry.meaning or ""}
+                rows.append(about | {"idiom": entry.idiom, "answer": str(answer)})
+        return rows
+
     def _texts(self) -> list[str | None]:
         return [answer if isinstance(answer, str) else None for answer in self.answers]
 
