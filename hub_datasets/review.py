@@ -7,8 +7,9 @@ text. What the reviewer says stays in the browser until it is exported, as lines
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from turkic_idiom_tasks.concept_browser.parts import example_parts, json_for_script
 from turkic_idiom_tasks.errors import usage_error
@@ -57,20 +58,7 @@ def doubts(entry: Entry) -> int:
 
 
 def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> str:
-    """Return the page as HTML, with the entries in this order.
-
-    Its content security policy allows its own style and script, and nothing from anywhere else.
-    """
-    html = PAGE.read_text("utf-8")
-    hashes = {}
-    for name in ("style", "script"):
-        content = html.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
-        digest = hashlib.sha256(content.encode("utf-8")).digest()
-        hashes[name] = f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-    policy = (
-        f"default-src 'none'; style-src {hashes['style']}; script-src {hashes['script']}; base-uri 'none'; "
-        "form-action 'none'"
-    )
+    """Return the page as HTML, with the entries in this order."""
     rows = []
     for entry in entries:
         pivot = lexicon.of(PIVOT).get(entry.concept) if language != PIVOT else None
@@ -97,4 +85,21 @@ def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> st
         "most": MOST_CHARACTERS,
         "entries": rows,
     }
+    return page_with(PAGE.read_text("utf-8"), data)
+
+
+def page_with(html: str, data: Mapping[str, Any]) -> str:
+    """Return a page with its data in it.
+
+    Its content security policy allows its own style and script, and nothing from anywhere else.
+    """
+    hashes = {}
+    for name in ("style", "script"):
+        content = html.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
+        digest = hashlib.sha256(content.encode("utf-8")).digest()
+        hashes[name] = f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+    policy = (
+        f"default-src 'none'; style-src {hashes['style']}; script-src {hashes['script']}; base-uri 'none'; "
+        "form-action 'none'"
+    )
     return html.replace("@POLICY@", policy).replace("@DATA@", json_for_script(data))

@@ -274,7 +274,7 @@ def check_rules(data: BoardData) -> dict[str, Any]:
     files = {}
     for task, name in rules.PREDICTION_FILES.items():
         subsets: dict[str, Any] = {subset.name: {"n": subset.n, "pool": subset.pool} for subset in data.of_task(task)}
-        kind, head = "answers", ["subset", "prompt", "method"]
+        kind, head = "answers", ["subset", "items", "prompt", "method"]
         if task == SPANS:
             kind, head = "tags", ["language"]
         elif task == STS:

@@ -28,7 +28,7 @@ OUTPUTS = [
     (("dataset", "show", "--data", "lexicon"), "x.html", "--out"),
     (("dataset", "review", "--lang", "tr", "--data", "lexicon"), "review.html", None),
     (("dataset", "review", "--lang", "tr", "--data", "lexicon"), "x.html", "--out"),
-    (("lm", "items", "--data", "lexicon"), "x.jsonl", "--out"),
+    (("lm", "questionnaire", "--data", "lexicon"), "x.html", "--out"),
     (("dataset", "annotate", "--lang", "tr", "--in", "rows.jsonl"), "x.jsonl", "--out"),
     (("dataset", "align", "lexicon", "-l", "tr", "--in", "lexicon", "--out", "out"), "out-review.csv", None),
     (("leaderboard", "build", "submissions", "--out", "site"), "x.html", "--report"),

@@ -23,22 +23,6 @@ def unjudged(tmp_path_factory):
     return folder
 
 
-def test_items_are_written_with_key_and_types(tmp_path, capsys):
-    out = tmp_path / "usage.jsonl"
-    assert main(["lm", "items", "-k", "usage", "-l", "tk", "-l", "gag", "-o", str(out)]) == 0
-    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    items = build_items(open_dataset(), "usage", "tk")
-    assert [(row["id"], row["gold"], row["text"]) for row in rows] == [
-        (item.id, item.gold, item.text) for item in items
-    ]
-    assert rows[0]["options"][rows[0]["gold"]]["text"] in ("figurative", "literal")
-    printed = capsys.readouterr()
-    assert f"{len(items)} items of 1 set" in printed.out
-    assert "left out" in printed.err
-    assert "usage_gag" in printed.err
-    assert main(["lm", "items", "-k", "usage", "-l", "tk", "-o", str(out)]) != 0  # never overwritten unasked
-
-
 def test_a_lexicon_without_judgements_says_so(unjudged, capsys):
     assert main(["lm", "stats", "--data", str(unjudged), "-k", "usage", "--json"]) == 0
     printed = capsys.readouterr()

@@ -1,5 +1,6 @@
 """Language models on the leaderboard: their answers as submissions, their scores, and their page."""
 
+import gzip
 import json
 import math
 from dataclasses import astuple
@@ -9,7 +10,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
-from leaderboard.submission import slug, submission_files
+from leaderboard.submission import read_submission, slug, submission_files
 from tests.leaderboard.boards_for_tests import answers_of, gold, near
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored, write_lm_eval
 from turkic_idiom_tasks.cli import main
@@ -69,6 +70,16 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
         main = "accepted" if task in OPEN_TASKS else "accuracy"
         assert score.sums[:, 0].sum() / len(score.sums) == pytest.approx(expected[main], abs=1e-12)
         assert score.floor == (0.0 if task in OPEN_TASKS else {"usage": 0.5}.get(task, 0.25))
+
+
+def test_answers_to_items_of_another_version_are_refused(data, metadata, gold_content, tmp_path):
+    """A position says nothing about options that stand in another order, even if the lexicon is the same."""
+    meaning = gzip.decompress(gold_content["meaning.jsonl.gz"])
+    digest = find_items(data, "meaning", "tr").digest
+    other = {**gold_content, "meaning.jsonl.gz": gzip.compress(meaning.replace(digest.encode(), b"0" * 12))}
+    left_out = read_submission(make_submission(tmp_path, metadata("org/other"), other), data)
+    assert "another version" in left_out.reason
+    assert find_items(data, "meaning", "az").digest != digest
 
 
 def test_samples_of_lm_eval_become_a_submission(data, tmp_path):

@@ -66,7 +66,9 @@ def test_open_cloze():
         [True, True, False, False],
         unreadable=[False, False, False, True],
         concepts=list("abcd"),
+        more={"unjudged": [False, False, True, True]},
     )
+    assert result["unjudged"] == 2 / 4
     assert [result[name] for name in ("exact", "accepted", "lemma", "unreadable")] == [1 / 4, 3 / 4, 2 / 4, 1 / 4]
     assert result["accepted_ci_low"] < 3 / 4 < result["accepted_ci_high"]
 

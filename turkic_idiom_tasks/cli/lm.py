@@ -42,7 +42,7 @@ OPTIONS = "options"
 
 lm_app = typer.Typer(
     name="lm",
-    help="Items for language models: write them, count them, and see what they cost and give away.",
+    help="Items for language models: what they cost and give away, scores of models, and of people.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -59,26 +59,43 @@ Languages = Annotated[
 ]
 
 
-@lm_app.command(epilog="Example: turkic-idiom lm items --kind meaning --lang tr --out meaning_tr.jsonl")
-def items(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="New file: JSONL, one item a line.")],
-    data: Data = "",
-    kind: Kinds = None,
+@lm_app.command(epilog="Example: turkic-idiom lm questionnaire --lang tr --kind meaning --kind recall --out q.html")
+def questionnaire(
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="New file: the page.")],
     lang: Languages = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--kind", "-k", metavar="TASK", help="Kind or open task; may be repeated.")
+    ] = None,
+    n: Annotated[int, typer.Option("--items", min=1, metavar="N", help="How many items.")] = 40,
+    data: Data = "",
 ) -> None:
-    """Write items with their options, the position of the right one, and the type of each trap."""
+    """Write a page on which people answer items; `lm report` reads the files that they save and send back.
+
+    The page works from a file and on a phone, without a network, and does not hold the key. Everybody gets the same
+    items, as many of each kind and language as of any other.
+    """
+    from hub_datasets.questionnaire import questionnaire_page
     from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.io.output_files import check_outputs
+    from turkic_idiom_tasks.languages import get_language
+    from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, item_subsets
 
     check_outputs({"--out": out}, inputs=[Path(data)] if data else [])
-    sets = _build(open_dataset(data), kind, lang)
-    lines = []
-    for members in sets.values():
-        for item in members:
-            lines.append(json.dumps(asdict(item), ensure_ascii=False) + "\n")
-    write_text(out, "".join(lines))
-    sys.stdout.write(printable(f"{out}: {len(lines)} items of {len(sets)} sets\n"))
+    dataset, codes = open_dataset(data), [get_language(code).code for code in lang or ()]
+    subsets = []
+    for task in kind or ITEM_TASKS:
+        if task not in ITEM_TASKS:
+            raise usage_error(f"--kind {task}: unknown; known: {', '.join(ITEM_TASKS)}")
+        for subset in item_subsets(dataset, task):
+            if not codes or subset.partition("-")[0] in codes:
+                subsets.append((task, subset))
+    page, n_items = questionnaire_page(dataset, subsets, n=n)
+    if not n_items:
+        raise usage_error(f"{dataset.path}: has no items of these kinds and languages; see turkic-idiom lm stats")
+    write_text(out, page)
+    sys.stdout.write(printable(f"{out}: {n_items} items of {len(subsets)} sets\n"))
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5 --tokenizer ./my-model")
@@ -150,32 +167,69 @@ def report(
     logs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="LOG...", help="Folder or file: samples of lm-eval run --log_samples, or logs of inspect eval."
+            metavar="LOG...",
+            help="Folder or file: samples of lm-eval run --log_samples, logs of inspect eval, answers-*.json.",
         ),
     ],
     data: Data = "",
+    unjudged: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="New file: the free answers that nobody has judged, in JSONL.")
+    ] = None,
 ) -> None:
     """Print the scores of language models from what lm-eval and Inspect have logged, also of a part of the items.
+
+    The answers of people to the page of lm questionnaire stand above them: the mean over the people, its 95% interval,
+    and the best of them.
 
     A row for each kind and language or direction: number of items, score of guessing, score with its 95% interval
     (clustered by concept), score corrected for chance, and of the errors the shares of near, lexical and random
     traps. The score is accuracy; of open tasks the share of accepted answers, of spans span F1.
     """
+    import numpy as np
+
     from turkic_idiom_tasks.cli.output import interval_text, new_table
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.metrics.bootstrap import mean
+    from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
+    from turkic_idiom_tasks.metrics.bootstrap import Stratum, mean, resample
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
+    from turkic_idiom_tasks.results.people import PEOPLE
     from turkic_idiom_tasks.results.scored import score_subset
     from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
+    if unjudged is not None:
+        check_outputs({"--unjudged": unjudged}, inputs=logs)
+    waiting: dict[str, None] = {}  # lines of the file of unjudged answers
+    people: dict[str, list[ScoredSubset]] = {}  # task and subset -> a score for each person
     runs: dict[tuple[str, ...], dict[str, list[ScoredSubset]]] = {}  # model, examples, prompt, method -> task -> sets
     for found in find_predictions(logs, open_dataset(data), is_partial=True):
-        for (task, _), prediction in found.predictions.items():
+        for (task, subset), prediction in found.predictions.items():
+            if isinstance(prediction, ItemAnswers):
+                waiting |= dict.fromkeys(json.dumps(row, ensure_ascii=False) for row in prediction.unjudged())
+            if found.name == PEOPLE:
+                people.setdefault(f"{task} {subset}", []).append(score_subset(prediction))
+                continue
             asked = (prediction.prompt, prediction.method) if isinstance(prediction, ItemAnswers) else ()
             run = runs.setdefault((found.name, f"{found.few_shot or 0} examples", *asked), {})
             run.setdefault(task, []).append(score_subset(prediction))
+    if unjudged is not None:
+        write_text(unjudged, "".join(f"{line}\n" for line in waiting))
     console = plain_console(sys.stdout)
+    if people:
+        console.print("people, who answered the page of lm questionnaire")
+        table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
+        for name, persons in people.items():
+            sums = np.concatenate([scored.sums for scored in persons])
+            # Answers to one concept are resampled together, whoever gave them
+            concepts = [concept for scored in persons for concept in scored.concepts]
+            of_all = resample({name: Stratum(concepts, sums)}).interval()
+            means = [scored.main for scored in persons]
+            cells = [_short(value) for value in (persons[0].floor, float(np.mean(means)))]
+            cells += [interval_text(of_all.low, of_all.high), _short(max(means))]
+            table.add_row(name, str(len(persons)), str(len(set(concepts))), *cells)
+        console.print(table)
+        console.print()
     for about, run in runs.items():
         console.print(printable(", ".join(about)))
         table = new_table("", ["n", "chance", "score", "95%", "corr.", "near", "lex.", "rand.", "unr."], min_width=5)

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, NATIVE, TR_ONLY
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import PIVOT
-from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files
+from turkic_idiom_tasks.results import inspect_files, lm_eval_files, mteb_files, people
 from turkic_idiom_tasks.results.model_predictions import (
     ALL,
     FEW_SHOT,
@@ -48,6 +48,8 @@ def find_predictions(places: Sequence[Path], dataset: Dataset, *, is_partial: bo
         elif inspect_files.LOG.fullmatch(path.name):
             from_log = inspect_files.read_log(path, dataset, is_partial=is_partial)
             results += [from_log] if from_log else []
+        elif is_partial and people.FILE.fullmatch(path.name):
+            results.append(people.read_person(path, dataset))
     if not results:
         raise InputError(
             f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
@@ -24,7 +24,7 @@ MAX_ANSWER = 200  # characters of an open answer that are kept; the longest idio
 Answer = int | str | None  # position of the chosen option, text in an open task, or not readable
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TestItems:
     """Test items of one task and subset, sorted by id."""
 
@@ -41,6 +41,11 @@ class TestItems:
     def concepts(self) -> tuple[str, ...]:
         """Return the concept of each item."""
         return tuple(item.concept for item in self.rows)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return twelve digits that change with any item: a position says nothing about other options."""
+        return content_digest([astuple(item) for item in self.rows])[:12]
 
     def part(self, positions: Sequence[int]) -> TestItems:
         """Return the items at some positions, in order; itself for all of them."""
@@ -78,6 +83,19 @@ class ItemAnswers:
         if self.items.task in OPEN_TASKS:
             return score_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
         return score_items(self.items.rows, [answer if isinstance(answer, int) else None for answer in self.answers])
+
+    def unjudged(self) -> list[dict[str, str]]:
+        """Return the answers to an open task that nobody has judged, with what a judge of them has to know."""
+        if self.items.task not in OPEN_TASKS:
+            return []
+        rows = []
+        judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
+        for item, answer, judgement in zip(self.items.rows, self.answers, judgements, strict=True):
+            if judgement.is_unjudged:
+                entry = self.items.lexicon.of(item.target)[item.concept]
+                about = {"language": item.target, "concept": item.concept, "meaning": entry.meaning or ""}
+                rows.append(about | {"idiom": entry.idiom, "answer": str(answer)})
+        return rows
 
     def _texts(self) -> list[str | None]:
         return [answer if isinstance(answer, str) else None for answer in self.answers]

@@ -11,7 +11,7 @@ A subset begins with a head line, and a line for each item follows; `reader` rea
     Then ``{"sentence": id, "tags": "OOBIO"}`` with a letter for each word.
 ``{"task": "STS", "subset": "tur"}``
     Then ``{"pair": id, "similarity": 0.83}``, also for pairs that only serve as the gold score of others.
-``{"task": "equivalent", "subset": "tr-uz", "prompt": "en1", "method": "generation"}``
+``{"task": "equivalent", "subset": "tr-uz", "items": digest, "prompt": "en1", "method": "generation"}``
     Then ``{"item": id, "answer": 2}`` with the position of the chosen option, or for `OPEN_TASKS` with a text; null is
     an answer that could not be read.
 
@@ -159,7 +159,7 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
             tagged = zip(prediction.sentences.rows, prediction.letters, strict=True)
             rows = ({"sentence": sentence.id, "tags": letters} for sentence, letters in tagged)
         elif isinstance(prediction, ItemAnswers):
-            head |= {"prompt": prediction.prompt, "method": prediction.method}
+            head |= {"items": prediction.items.digest, "prompt": prediction.prompt, "method": prediction.method}
             answered = zip(prediction.items.rows, prediction.answers, strict=True)
             rows = ({"item": item.id, "answer": answer} for item, answer in answered)
         elif isinstance(prediction, Similarities):

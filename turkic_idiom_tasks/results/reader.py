@@ -166,7 +166,7 @@ def _begin_section(
     if not isinstance(task, str) or task not in _TASKS:
         raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
     subset_key = "language" if default_task == SPANS else "subset"
-    extra = {"documents"} if task in TASKS else {"prompt", "method"} if task in ITEM_TASKS else set()
+    extra = {"documents"} if task in TASKS else {"items", "prompt", "method"} if task in ITEM_TASKS else set()
     expected = {subset_key, *extra, *(() if default_task else ("task",))}
     if set(head) != expected:
         names = ", ".join(sorted(expected))
@@ -177,6 +177,11 @@ def _begin_section(
         subsets = ", ".join(_data_subsets(dataset, task)) or "none"
         raise MalformedError(f"the data has no {task} {subset_key} {display(subset)}; it has {subsets}")
     problem = f"{task}, {subset} appears twice" if (task, subset) in known else ""
+    if isinstance(section.data, TestItems) and head["items"] != section.data.digest and not problem:
+        problem = (
+            f"{task}, {subset}: the items are {section.data.digest}, not {display(head['items'])}, which another "
+            "version of turkic-idiom-tasks made; ask the model again"
+        )
     if task in TASKS and not problem:
         documents = list(dataset.pool(task, subset).documents)
         # Rankings are positions in this list: with another one, every score would silently be wrong.

@@ -1,0 +1,131 @@
+"""The page on which people answer items, in a real browser, and what `lm report` makes of the files that it saves."""
+
+import json
+import re
+
+import pytest
+
+from tests.browser_pages import axe_findings, watched_pages
+from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.results.item_answers import find_items, row_digest
+
+KEYS = {"meaning": 6, "recall": 6}
+
+
+@pytest.fixture(scope="module")
+def page_file(item_lexicon, tmp_path_factory):
+    out = tmp_path_factory.mktemp("page") / "q.html"
+    arguments = ["--lang", "tr", "--kind", "meaning", "--kind", "recall", "--items", "12", "--data", str(item_lexicon)]
+    assert main(["lm", "questionnaire", *arguments, "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def items(item_lexicon):
+    """Digest -> task and item of everything that may be asked."""
+    dataset = open_dataset(str(item_lexicon))
+    return {row_digest(row): (task, row) for task in KEYS for row in find_items(dataset, task, "tr").rows}
+
+
+def data_of(page_file):
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', page_file.read_text("utf-8"))[1]
+    )
+
+
+def test_items_are_of_each_kind_alike_and_the_page_holds_no_key(page_file, items):
+    shown = data_of(page_file)["items"]
+    asked = [items[row["digest"]] for row in shown]
+    assert [task for task, _ in asked].count("meaning") == [task for task, _ in asked].count("recall") == 6
+    concepts = {item.concept for _, item in asked}
+    assert len(concepts) == 12
+    text = page_file.read_text("utf-8")
+    for row, (task, item) in zip(shown, asked, strict=True):
+        assert item.concept not in text  # the English name of the concept
+        assert "gold" not in row
+        if task == "recall":
+            assert item.idiom not in text
+        else:
+            assert row["options"] == [option.text for option in item.options]
+
+
+def answers(page_file, items, *, n_right, profile=None):
+    """What a person saves who is right in the first of each kind, and gives wrong answers or none in the others."""
+    done, rows = dict.fromkeys(KEYS, 0), []
+    for row in data_of(page_file)["items"]:
+        task, item = items[row["digest"]]
+        is_right = done[task] < n_right
+        done[task] += 1
+        right = item.options[item.gold].text if task == "recall" else item.gold
+        answer = right if is_right else None if task == "recall" else (item.gold + 1) % 4
+        rows.append({"task": task, "subset": "tr", "digest": row["digest"], "answer": answer})
+    about = {name: data_of(page_file)[name] for name in ("format", "revision")}
+    return about | {"profile": profile or {"native": "Turkish", "region": "", "age": "18-29"}, "answers": rows}
+
+
+def test_several_people_have_a_mean_an_interval_and_a_best(page_file, items, item_lexicon, tmp_path, capsys):
+    for number, n_right in enumerate((6, 3, 0)):
+        file = tmp_path / f"answers-0000000{number}.json"
+        file.write_text(json.dumps(answers(page_file, items, n_right=n_right)), "utf-8")
+    assert main(["lm", "report", str(tmp_path), "--data", str(item_lexicon)]) == 0
+    rows = {line.split()[0]: line.split()[2:] for line in capsys.readouterr().out.splitlines() if " tr " in line}
+    # people, items, chance; (6 + 3 + 0) / 18 are right; an interval about the mean; 6 of 6
+    for task, chance in (("meaning", ".250"), ("recall", ".000")):
+        assert rows[task][:4] == ["3", "6", chance, ".500"]
+        assert rows[task][-1] == "1.000"
+        low, high = (float(end) for end in re.findall(r"\d*\.\d+", "".join(rows[task][4:-1])))
+        assert low < 0.5 < high
+
+
+def test_answers_that_nobody_has_judged_are_written_for_a_judge(page_file, items, item_lexicon, tmp_path):
+    content = answers(page_file, items, n_right=5)
+    row = next(row for row in content["answers"] if row["answer"] is None)
+    row["answer"] = "kitap okumak"
+    (tmp_path / "answers-00000000.json").write_text(json.dumps(content), "utf-8")
+    out = tmp_path / "unjudged.jsonl"
+    arguments = ["lm", "report", str(tmp_path / "answers-00000000.json"), "--data", str(item_lexicon)]
+    assert main([*arguments, "--unjudged", str(out)]) == 0
+    item = items[row["digest"]][1]
+    entry = open_dataset(str(item_lexicon)).lexicon.of("tr")[item.concept]
+    expected = {"language": "tr", "concept": item.concept, "meaning": entry.meaning, "idiom": entry.idiom}
+    assert [json.loads(line) for line in out.read_text("utf-8").splitlines()] == [expected | {"answer": "kitap okumak"}]
+
+
+@pytest.mark.parametrize("change", [{"revision": "0" * 40}, {"format": "other"}, {"profile": {}}, {"digest": "0"}])
+def test_a_file_that_was_not_saved_by_the_page_is_refused(page_file, items, item_lexicon, tmp_path, capsys, change):
+    content = answers(page_file, items, n_right=1)
+    content["answers"][0] |= {name: value for name, value in change.items() if name == "digest"}
+    file = tmp_path / "answers-00000000.json"
+    file.write_text(json.dumps(content | {name: change[name] for name in change if name != "digest"}), "utf-8")
+    assert main(["lm", "report", str(file), "--data", str(item_lexicon)]) == 1
+    assert str(file) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}])
+def test_the_page_by_keyboard_and_on_a_phone(page_file, items, browser, tmp_path, size):
+    shown = data_of(page_file)["items"]
+    with watched_pages(browser, page_file.as_uri(), viewport=size) as open_page:
+        page = open_page()
+        assert axe_findings(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for row in shown:
+            if row["options"]:
+                page.locator("#progress").click()
+                page.keyboard.press("2")
+            else:
+                page.fill("#words", "göz yummak")
+                page.press("#words", "Enter")
+        page.click("#save")
+        assert "native language" in page.inner_text("#said")
+        page.fill("#native", "Türkçe")
+        page.select_option("#age", "30-44")
+        page.reload()  # nothing is lost
+        with page.expect_download() as download:
+            page.click("#save")
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+    saved = json.loads(file.read_text("utf-8"))
+    assert re.fullmatch(r"answers-[0-9a-f]{8}\.json", file.name)
+    assert saved["profile"] == {"native": "Türkçe", "region": "", "age": "30-44"}
+    assert [row["answer"] for row in saved["answers"]] == [1 if row["options"] else "göz yummak" for row in shown]
