@@ -40,7 +40,11 @@ NAME = "Turkic idioms"
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _OFFSETS = pa.list_(pa.list_(_NUMBER))
 _TYPES = {"text": _TEXT, "texts": pa.list_(_TEXT), "number": _NUMBER, "numbers": pa.list_(_NUMBER), "truth": pa.bool_()}
-_TYPES |= {"offsets": _OFFSETS, "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS}))}
+_TYPES |= {
+    "real": pa.float64(),
+    "offsets": _OFFSETS,
+    "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS})),
+}
 _TYPES["spans"] = pa.list_(pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT}))
 SCHEMAS: dict[str, pa.Schema] = {}  # of the tables in ``schemas.toml``
 for _name, _columns in tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8")).items():

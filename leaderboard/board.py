@@ -23,9 +23,11 @@ from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, m
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
+from turkic_idiom_tasks.tasks.items.open_tasks import RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
 
 RETRIEVAL_TASKS = PAPER_TASKS
-EXTRA_TASKS = ("T4", STS)  # ranked by themselves alone; nobody needs them for a rank over all tasks
+# Ranked by themselves alone; nobody needs them for a rank over all tasks
+EXTRA_TASKS = ("T4", STS, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN)
 
 ResampledScores = Mapping[SubsetKey, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
 

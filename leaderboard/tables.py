@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import RETRIEVAL_TASKS, Board, ScoredSubmission, headline
+from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission, headline
 from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -243,8 +243,12 @@ def task_table(board: Board, task: str) -> Table:
 
 def item_table(board: Board) -> Table:
     """Return the table of all language models: the mean of the kinds of items, and each kind, chance-corrected."""
-    columns = [Column("all", "All kinds", "Mean of all kinds; it decides the rank", board.overall)]
+    columns = [
+        Column("all", "All kinds", "Mean of the kinds and of cloze and recall; it decides the rank", board.overall)
+    ]
     for task in board.data.tasks:
+        if task in EXTRA_TASKS and not board.by_task[task]:
+            continue
         label = TASK_LABELS[task]
         columns.append(Column(task, label, TASK_TITLES[task], board.by_task[task], lack=label))
     return _table(board, columns, board.overall, dict.fromkeys([*board.overall, *board.by_id]))

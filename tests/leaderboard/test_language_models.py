@@ -123,11 +123,11 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     submissions = [scored(make_submission(place, metadata(name), content), data) for name, content in contents.items()]
     board = make_board(submissions, item_board_data(data))
     names = {name: submission.metadata.name for name, submission in board.by_id.items()}
-    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks eight tasks
+    assert [names[key] for key in board.overall] == ["org/gold", "org/near"]  # org/part lacks five tasks
     standings = {names[key]: standing for key, standing in board.overall.items()}
     assert standings["org/gold"].score == pytest.approx(1.0)
     # all wrong: (0 - chance) / (1 - chance) is -1/3 with four options, -1 with two, 0 without
-    assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 5 * 0) / 9)
+    assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 2 * 0) / 6)
     assert [standing.rank for standing in standings.values()] == [1, 2]
     profiles = {profile["submission"].metadata.name: profile for profile in trap_profiles(board)}
     assert profiles["org/gold"]["n_wrong"] == 0
