@@ -5,7 +5,7 @@
 Scores five models on T1 to T4 and STS: ``spelling`` (the built-in character n-grams), ``minilm`` (English), ``use-v3``
 and ``me5`` (multilingual), and ``me5-tuned`` (tr-only with the default settings, the seed 42). A folder given with
 --work keeps the results, so a second run only reads them. For each headline it prints the chance-corrected scores, mean
-over the languages, with 95% intervals, and
+over the languages that are not provisional, with 95% intervals, and
 
 - spelling_at_chance: whether the interval of the n-grams includes 0;
 - use_below_me5, tuned_above_untuned: whether the interval of the paired difference lies on that side of 0;
@@ -30,8 +30,9 @@ from common import minilm, parser
 from encoders import real_encoder
 
 from turkic_idiom_tasks.dataset import open_dataset
+from turkic_idiom_tasks.languages import counted
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, difference, mean
-from turkic_idiom_tasks.runs.run import run_models
+from turkic_idiom_tasks.runs.run import run_each
 from turkic_idiom_tasks.runs.run_options import make_options
 
 HEADLINES = {  # task -> the score that is corrected for chance
@@ -60,9 +61,9 @@ def headlines(work: Path) -> dict[str, dict[str, Resampled]]:
     dataset = open_dataset()
     by_task: dict[str, dict[str, Resampled]] = {task: {} for task in HEADLINES}
     for short, model in models.items():
-        runs = run_models([model], dataset, make_options(tasks=list(HEADLINES), output=work / "results"))
+        runs = list(run_each([model], dataset, make_options(tasks=list(HEADLINES), output=work / "results")))
         for task, run in zip(HEADLINES, runs, strict=True):
-            parts = [scored.resampled_headline(None) for scored in run.subsets.values()]
+            parts = [run.subsets[subset].resampled_headline(None) for subset in counted(run.subsets)]
             by_task[task][short] = mean([part for part in parts if part])
     return by_task
 
