@@ -32,7 +32,7 @@ from encoders import real_encoder
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.languages import counted
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, difference, mean
-from turkic_idiom_tasks.runs.run import run_each
+from turkic_idiom_tasks.runs.run import run_models
 from turkic_idiom_tasks.runs.run_options import make_options
 
 HEADLINES = {  # task -> the score that is corrected for chance
@@ -61,7 +61,7 @@ def headlines(work: Path) -> dict[str, dict[str, Resampled]]:
     dataset = open_dataset()
     by_task: dict[str, dict[str, Resampled]] = {task: {} for task in HEADLINES}
     for short, model in models.items():
-        runs = list(run_each([model], dataset, make_options(tasks=list(HEADLINES), output=work / "results")))
+        runs = run_models([model], dataset, make_options(tasks=list(HEADLINES), output=work / "results"))
         for task, run in zip(HEADLINES, runs, strict=True):
             parts = [run.subsets[subset].resampled_headline(None) for subset in counted(run.subsets)]
             by_task[task][short] = mean([part for part in parts if part])
