@@ -7,9 +7,11 @@ COMMIT ITEMS COMMIT`` with the two datasets that are on the Hub and their commit
 import sys
 from pathlib import Path
 
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.results.item_answers import find_items
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, LETTERS, MEANING, USAGE, Item, Option
 from turkic_idiom_tasks.tasks.items.items import item_sets
 from turkic_idiom_tasks.tasks.items.prompts import prompt, question
@@ -45,11 +47,10 @@ def files(retrieval: str, retrieval_commit: str, items: str, items_commit: str) 
 
 def item_tasks() -> dict[str, str]:
     """Return task -> config of the items: every kind and language, and the directions from Turkish, for few files."""
-    tasks = {}
+    tasks, dataset = {}, open_dataset()
     for item_set in item_sets():
-        is_empty = (item_set.kind, item_set.language) == (USAGE, "gag")
-        is_sent = item_set.kind != EQUIVALENT or item_set.language == PIVOT
-        if item_set.kind in KINDS and is_sent and not is_empty:
+        is_sent = item_set.kind in KINDS and (item_set.kind != EQUIVALENT or item_set.language == PIVOT)
+        if is_sent and find_items(dataset, item_set.kind, "-".join(item_set.languages)) is not None:
             tasks[f"turkic_idiom_{item_set.name}"] = "_".join((*item_set.languages, item_set.kind))
     return tasks
 

@@ -142,10 +142,11 @@ def test_show_prints_a_concept_or_writes_the_page_of_all(tmp_path, dataset):
 @pytest.fixture
 def wide_lexicon(tmp_path):
     """All languages, and statuses longer than a line."""
-    entries = {
-        code: [Entry("a", "a a", "b", status=f"{'a very long verdict of the readers ' * 4}{code}")]
-        for code in LANGUAGES
-    }
+    entries = {}
+    for code, language in LANGUAGES.items():
+        first, second = language.alphabet[:2]
+        verdict = f"{'a very long verdict of the readers ' * 4}{code}"
+        entries[code] = [Entry("a", f"{first} {first}", second, status=verdict)]
     write_lexicon(tmp_path / "wide", [Concept("a", "")], entries)
     return tmp_path / "wide"
 
@@ -158,7 +159,7 @@ def test_tables_fit_the_terminal(width, wide_lexicon, tmp_path, dataset, monkeyp
     assert max(len(line) for line in stdout.splitlines()) <= width
     assert stdout.splitlines()[0].split() == ["1", "concepts", *LANGUAGES]
     words = stdout.split()
-    assert [words.count(code) for code in LANGUAGES][1:] == [2, 2, 2, 2]  # head, and end of its folded status
+    assert [words.count(code) for code in LANGUAGES][1:] == [2, 2, 2, 2, 2]  # head, and end of its folded status
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": 1, "idiom": "göz yummak", "sentence": "Gözü kaldı. Sonra ağzını yumdu."}\n')
     _, _, stderr = dataset("annotate", "--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl")

@@ -12,7 +12,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import read_lexicon
 
-KEYS = {"tr": "TR", "az": "AZ", "tk": "TK", "gag": "GA", "uz": "UZ"}
+KEYS = {code: code.upper() for code in LANGUAGES} | {"gag": "GA"}
 
 
 def cells(row):

@@ -82,14 +82,14 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
         (1, None), (3, "no idiom in any language"), (4, "not a JSON object"),
     ]  # fmt: skip
     row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": ["", "göz yummaq"], "UZ-Deyim": {"a": 1}}
-    row |= {"TR-Örnekk": "x", "KK-Deyim": "x", "id": 3, "not": "x"}
+    row |= {"TR-Örnekk": "x", "KY-Deyim": "x", "id": 3, "not": "x"}
     (source,) = paper_rows(tmp_path, row)
     assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}
     assert source.notes == (
         Note("meaning removed: not text", "7"),
         Note("idiom removed: not text", '{"a": 1}'),
         Note("unknown key 'TR-Örnekk' not read (nearest: TR-ORNEK)", '"x"'),
-        Note("unknown key 'KK-Deyim' not read", '"x"'),  # Kazakh is no misspelt Turkmen
+        Note("unknown key 'KY-Deyim' not read", '"x"'),  # Kyrgyz is no misspelt Kazakh
     )
 
 

@@ -154,7 +154,7 @@ def test_task_and_language_match_together_and_wrong_answers_are_named(open_both,
     assert {name: row[3] for name, row in zip(display(page), cells(page), strict=True)} == {
         name: "yes" if is_alike else "no" for name, is_alike in alike.items()
     }
-    assert heads.count() == 5
+    assert heads.count() == 6
 
 
 def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(open_both, both_site):
@@ -169,7 +169,13 @@ def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(o
     near_of = {
         item.concept: item.options[answer].text for item, answer in zip(items.items.rows, items.answers, strict=True)
     }
-    assert {name: row[-1] for name, row in zip(display(page), cells(page), strict=True)} == near_of
+    rows = dict(zip(display(page), cells(page), strict=True))
+    assert {name: row[3] for name, row in rows.items()} == near_of
+    often = {name: both_site.models.data.lexicon.of("tr")[name].per_million for name in rows}
+    assert len(set(often.values())) > 3
+    assert {name: row[4] for name, row in rows.items()} == {
+        name: "–" if number is None else f"{number:g}" for name, number in often.items()
+    }
     page.select_option("select[name=model]", "org-gold")
     page.locator("#no-concept").wait_for()
     assert display(page) == []

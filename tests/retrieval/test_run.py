@@ -105,7 +105,7 @@ def test_the_table_fits_the_terminal(turkic, five_languages, monkeypatch, width)
     assert "\x1b" not in run.stdout
     assert ("corrected" in run.stdout) == (width == 120)
     assert "random (floor)" in run.stdout
-    assert "not in this data" not in run.stdout
+    assert "not in this data: tur-kaz\n" in run.stdout
     last = lines[-2:]  # a line for each model: its headlines, their mean and its interval
     assert [line.split()[0] for line in last] == [BASELINE, RANDOM]
     assert all(re.search(r" -?[01]?\.\d+ to -?[01]?\.\d+$", line.rstrip()) for line in last), last

@@ -78,8 +78,13 @@ def display(value: Any) -> str:
 def first_fault(error: ValidationError) -> str:
     """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
     fault = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in fault["loc"])
+    field = _field(fault)
     return f"{display(field)}: {_wrong(fault)}" if field else _wrong(fault)
+
+
+def _field(fault: Any) -> str:
+    """Return the place of a fault without branches of unions, which pydantic names like ``function-after[…]``."""
+    return ".".join(str(part) for part in fault["loc"] if "[" not in str(part))
 
 
 def _wrong(fault: Any) -> str:
@@ -93,7 +98,7 @@ def faults(error: ValidationError) -> list[str]:
     """Return everything that pydantic found wrong with an object, for messages: the field, what is wrong, the value."""
     messages = []
     for fault in error.errors(include_url=False):
-        field = display(".".join(str(part) for part in fault["loc"]))
+        field = display(_field(fault))
         if fault["type"] == "missing":
             messages.append(f"field {field} is missing")
         elif fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):

@@ -6,11 +6,11 @@ scored pair a similarity or the pair whose similarity counts. Subsets are ``eng`
 the test alone.
 """
 
-import csv
-import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
+
+import pandas as pd
 
 from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
@@ -24,7 +24,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     parse_score,
 )
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.csv_files import read_whole_table
+from turkic_idiom_tasks.io.csv_files import csv_text, read_whole_table
 from turkic_idiom_tasks.results.predictions import Similarities
 
 SEMEVAL_VARIABLE = "SEMEVAL_IDIOM_DATA"
@@ -103,12 +103,10 @@ def semeval_sentences(subset: str, part: str, *, context: bool) -> list[tuple[in
 
 def submission_form(predictions: list[Similarities], setting: str) -> str:
     """Return the submission form: a row for each pair and setting, whose similarity is empty in the other setting."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["ID", "Language", "Setting", "Sim"])
+    rows: list[tuple[str, str, str, float | None]] = []
     for name in SETTINGS:
         for prediction in predictions:
             language = SEMEVAL_LANGUAGES[prediction.pairs.subset]
             for row, value in zip(prediction.pairs.rows, prediction.values.tolist(), strict=True):
-                table.writerow([row.id, language, name, value if name == setting else ""])
-    return text.getvalue()
+                rows.append((row.id, language, name, value if name == setting else None))
+    return csv_text(pd.DataFrame(rows, columns=["ID", "Language", "Setting", "Sim"]))

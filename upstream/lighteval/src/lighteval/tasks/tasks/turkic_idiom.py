@@ -10,7 +10,7 @@ Multiple-choice questions about idioms: their meaning, their equivalent in
 another language, their use in a sentence, and the idiom that fills a blank.
 
 languages:
-turkish, azerbaijani, turkmen, gagauz, uzbek
+turkish, azerbaijani, turkmen, gagauz, uzbek, kazakh
 
 tags:
 multiple-choice, multilingual, idioms
@@ -41,10 +41,12 @@ CONFIGS = {
     "turkic_idiom_meaning:tk": "tk_meaning",
     "turkic_idiom_meaning:gag": "gag_meaning",
     "turkic_idiom_meaning:uz": "uz_meaning",
+    "turkic_idiom_meaning:kk": "kk_meaning",
     "turkic_idiom_equivalent:tr_az": "tr_az_equivalent",
     "turkic_idiom_equivalent:tr_tk": "tr_tk_equivalent",
     "turkic_idiom_equivalent:tr_gag": "tr_gag_equivalent",
     "turkic_idiom_equivalent:tr_uz": "tr_uz_equivalent",
+    "turkic_idiom_equivalent:tr_kk": "tr_kk_equivalent",
     "turkic_idiom_usage:tr": "tr_usage",
     "turkic_idiom_usage:az": "az_usage",
     "turkic_idiom_usage:tk": "tk_usage",

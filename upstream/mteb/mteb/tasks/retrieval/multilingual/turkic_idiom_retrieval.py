@@ -11,7 +11,7 @@ class TurkicIdiomEquivalentRetrieval(AbsTaskRetrieval):
     metadata = TaskMetadata(
         dataset=_DATASET,
         name="TurkicIdiomEquivalentRetrieval",
-        description="Given a Turkish idiom, retrieve the idiom with the same meaning in Azerbaijani, Turkmen, Gagauz or Uzbek from all idioms of that language.",
+        description="Given a Turkish idiom, retrieve the idiom with the same meaning in Azerbaijani, Turkmen, Gagauz, Uzbek or Kazakh from all idioms of that language.",
         reference="https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark",
         type="Retrieval",
         category="t2t",
@@ -31,6 +31,7 @@ class TurkicIdiomEquivalentRetrieval(AbsTaskRetrieval):
             "T1-tur-tuk": ["tur-Latn", "tuk-Latn"],
             "T1-tur-gag": ["tur-Latn", "gag-Latn"],
             "T1-tur-uzn": ["tur-Latn", "uzn-Latn"],
+            "T1-tur-kaz": ["tur-Latn", "kaz-Cyrl"],
         },
         bibtex_citation=r"""
 @article{aslantas2026turkic,
@@ -47,7 +48,7 @@ class TurkicIdiomMeaningRetrieval(AbsTaskRetrieval):
     metadata = TaskMetadata(
         dataset=_DATASET,
         name="TurkicIdiomMeaningRetrieval",
-        description="Given an idiom in Turkish, Azerbaijani, Turkmen, Gagauz or Uzbek, retrieve its dictionary-style definition from all definitions in the same language.",
+        description="Given an idiom in Turkish, Azerbaijani, Turkmen, Gagauz, Uzbek or Kazakh, retrieve its dictionary-style definition from all definitions in the same language.",
         reference="https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark",
         type="Retrieval",
         category="t2t",
@@ -68,6 +69,7 @@ class TurkicIdiomMeaningRetrieval(AbsTaskRetrieval):
             "T2-tuk": ["tuk-Latn"],
             "T2-gag": ["gag-Latn"],
             "T2-uzn": ["uzn-Latn"],
+            "T2-kaz": ["kaz-Cyrl"],
         },
         bibtex_citation=r"""
 @article{aslantas2026turkic,
@@ -84,7 +86,7 @@ class TurkicIdiomCrossLingualMeaningRetrieval(AbsTaskRetrieval):
     metadata = TaskMetadata(
         dataset=_DATASET,
         name="TurkicIdiomCrossLingualMeaningRetrieval",
-        description="Given a Turkish idiom, retrieve the definition of its meaning in Azerbaijani, Turkmen, Gagauz or Uzbek from all definitions in that language.",
+        description="Given a Turkish idiom, retrieve the definition of its meaning in Azerbaijani, Turkmen, Gagauz, Uzbek or Kazakh from all definitions in that language.",
         reference="https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark",
         type="Retrieval",
         category="t2t",
@@ -104,6 +106,7 @@ class TurkicIdiomCrossLingualMeaningRetrieval(AbsTaskRetrieval):
             "T3-tur-tuk": ["tur-Latn", "tuk-Latn"],
             "T3-tur-gag": ["tur-Latn", "gag-Latn"],
             "T3-tur-uzn": ["tur-Latn", "uzn-Latn"],
+            "T3-tur-kaz": ["tur-Latn", "kaz-Cyrl"],
         },
         bibtex_citation=r"""
 @article{aslantas2026turkic,
