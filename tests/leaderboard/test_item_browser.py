@@ -157,7 +157,7 @@ def test_task_and_language_match_together_and_wrong_answers_are_named(open_both,
     assert heads.count() == 6
 
 
-def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(open_both, both_site):
+def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(open_both, both_site, answers_dataset):
     page = open_both("language-models.html")
     page.get_by_role("link", name="browse the mistakes").click()
     page.select_option("select[name=language]", "tr")
@@ -171,7 +171,7 @@ def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(o
     }
     rows = dict(zip(display(page), cells(page), strict=True))
     assert {name: row[3] for name, row in rows.items()} == near_of
-    often = {name: both_site.models.data.lexicon.of("tr")[name].per_million for name in rows}
+    often = {name: answers_dataset.lexicon.of("tr")[name].per_million for name in rows}
     assert len(set(often.values())) > 3
     assert {name: row[4] for name, row in rows.items()} == {
         name: "–" if number is None else f"{number:g}" for name, number in often.items()
