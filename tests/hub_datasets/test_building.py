@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -28,8 +27,10 @@ def knowledge(bundled):
 
 @pytest.fixture
 def build(ask_models):
-    """A function that runs a command of `turkic-idiom dataset` on a server."""
-    return partial(ask_models, "dataset")
+    """A function that runs `judge`, or a command of `turkic-idiom dataset`, on a server."""
+    return lambda command, *arguments, **options: ask_models(
+        *(["dataset"] * (command != "judge")), command, *arguments, **options
+    )
 
 
 def small_lexicon(directory, bundled, n, languages=("tr", "az")):

@@ -20,8 +20,8 @@ OUTPUTS = [
     ((*VERIFY, "--out", "out"), "lexicon-verdicts.jsonl", None),
     ((*VERIFY, "--out", "out", "--verdicts", "x.jsonl"), "out-rejected.jsonl", None),
     (VERIFY, "x.jsonl", "--verdicts"),
-    (("dataset", "judge", "lexicon", *MODELS), "lexicon-judged.jsonl", None),
-    (("dataset", "judge", "lexicon", *MODELS), "x.jsonl", "--verdicts"),
+    (("judge", "lexicon", *MODELS), "lexicon-judged.jsonl", None),
+    (("judge", "lexicon", *MODELS), "x.jsonl", "--verdicts"),
     (("judge", "samples.jsonl", *MODELS), "samples.jsonl-verdicts.jsonl", None),
     (("judge", "samples", *MODELS), "samples/verdicts.jsonl", None),
     (("judge", "samples.jsonl", *MODELS), "x.jsonl", "--verdicts"),
@@ -122,7 +122,7 @@ def test_a_command_that_goes_on_replaces_its_own_file_until_somebody_changes_it(
 
 
 def test_another_command_does_not_replace_it(run):
-    assert run("dataset", "judge", "lexicon", *MODELS, "--verdicts", "x.jsonl")[0] == 0
+    assert run("judge", "lexicon", *MODELS, "--verdicts", "x.jsonl")[0] == 0
     code, printed, _ = run(*VERIFY, "--verdicts", "x.jsonl")
     assert (code, "x.jsonl: was not written by this command" in printed) == (1, True)
 

@@ -1,4 +1,4 @@
-"""``turkic-idiom dataset enrich``, ``verify`` and ``judge``, and ``turkic-idiom judge``: what language models do."""
+"""``turkic-idiom dataset enrich`` and ``verify``, and ``turkic-idiom judge``: what language models do."""
 
 from __future__ import annotations
 
@@ -150,12 +150,18 @@ def verify(
     sys.stdout.write(printable(f"{out}: {n_kept} entries; {rejected}: {len(refused)} rejected\n"))
 
 
-@dataset_app.command(
-    "judge",
-    epilog="Example: turkic-idiom dataset judge my-lexicon --cross-lingual tr:uz --model openai/gpt-4.1 --plant 0.05",
+@app.command(
+    epilog="Examples: turkic-idiom judge my-lexicon --model openai/gpt-4.1 --plant 0.05; turkic-idiom judge "
+    "results/my-model --model openai/gpt-4.1 --model mistral/mistral-large-latest"
 )
-def judge_lexicon(
-    directory: LexiconDirectory,
+def judge(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LEXICON|SAMPLES...",
+            help="A lexicon directory; or explanations: sample files of lm-eval, logs of Inspect, JSONL, or folders.",
+        ),
+    ],
     models: Panel,
     *,
     cross_lingual: Annotated[
@@ -174,13 +180,40 @@ def judge_lexicon(
     dry_run: DryRun = False,
     values: Values = None,
 ) -> None:
-    """Have a model, or a panel of several, rate idiom-meaning pairs as HIGH, MEDIUM or LOW.
+    """Have a model, or a panel of several, rate idiom-meaning pairs or explanations as HIGH, MEDIUM or LOW.
 
-    The verdict of a panel is the quality with the most votes; its agreement is the share of equal pairs of votes and
-    Krippendorff's alpha. The intervals resample concepts. A planted error is caught if it is not rated HIGH.
+    Of a LEXICON the pairs are rated; the options --cross-lingual, --n, --plant, --min-caught and --language are for it.
+    Explanations are the answers of the task explain, whose samples lm-eval writes with --log_samples; they are rated
+    against the meaning in the lexicon. The verdict of a panel is the quality with the most votes; its agreement is the
+    share of equal pairs of votes and Krippendorff's alpha. The intervals resample concepts. A planted error is caught
+    if it is not rated HIGH.
     """
-    from hub_datasets.judge import caught_errors, lexicon_cases
+    from hub_datasets.judge import caught_errors, explanation_files, read_explanations
     from hub_datasets.prompts import CROSS_LINGUAL, MONOLINGUAL
+    from turkic_idiom_tasks.lexicon.load import file_names
+
+    first = paths[0]
+    settings = asking_settings(values, dry_run=dry_run)
+    if len(paths) == 1 and any((first / name).exists() for name in file_names()):
+        cases = _lexicon_cases(first, cross_lingual, languages, n=n, plant=plant)
+        verdicts = verdicts or Path(f"{first.name or 'lexicon'}-judged.jsonl")
+        paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
+        judged = _judge(cases, models, settings, verdicts, inputs=[first], paper=paper)
+        report_caught(caught_errors(judged), min_caught=min_caught)
+        return
+    if cross_lingual or languages or n or plant or min_caught:
+        raise usage_error("--cross-lingual, --n, --plant, --min-caught, --language: only for a lexicon directory")
+    cases = read_explanations(paths)
+    verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
+    # Not the folders themselves, because the verdicts stand in the folder of the samples unless --verdicts is given.
+    _judge(cases, models, settings, verdicts, inputs=explanation_files(paths))
+
+
+def _lexicon_cases(
+    directory: Path, cross_lingual: list[str] | None, languages: list[str] | None, *, n: int | None, plant: float | None
+) -> list[Case]:
+    """Return the idiom-meaning pairs of a lexicon that are rated."""
+    from hub_datasets.judge import lexicon_cases
     from turkic_idiom_tasks.lexicon.load import load_lexicon
 
     if cross_lingual and languages:
@@ -198,42 +231,7 @@ def judge_lexicon(
     cases = lexicon_cases(lexicon, pairs, n=n, planted_share=plant)
     if not cases:
         raise InputError(f"{directory}: has no meanings to judge in these languages; run dataset enrich first")
-    verdicts = verdicts or Path(f"{directory.name or 'lexicon'}-judged.jsonl")
-    paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
-    settings = asking_settings(values, dry_run=dry_run)
-    judged = _judge(cases, models, settings, verdicts, inputs=[directory], paper=paper)
-    report_caught(caught_errors(judged), min_caught=min_caught)
-
-
-@app.command(
-    "judge",
-    epilog="Example: turkic-idiom judge results/my-model --model openai/gpt-4.1 --model mistral/mistral-large-latest",
-)
-def judge_explanations(
-    samples: Annotated[
-        list[Path],
-        typer.Argument(metavar="SAMPLES...", help="Sample files of lm-eval, logs of Inspect, JSONL, or folders."),
-    ],
-    models: Panel,
-    *,
-    verdicts: Verdicts = None,
-    dry_run: DryRun = False,
-    values: Values = None,
-) -> None:
-    """Have a model, or a panel of several, rate explanations of idioms against the meaning in the lexicon.
-
-    The explanations are the answers of the task explain, whose samples lm-eval writes with --log_samples. The verdicts
-    are HIGH, MEDIUM or LOW, printed as shares by language with intervals, and written with their reasons beside the
-    samples.
-    """
-    from hub_datasets.judge import explanation_files, read_explanations
-
-    cases = read_explanations(samples)
-    first = samples[0]
-    verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
-    settings = asking_settings(values, dry_run=dry_run)
-    # Not the folders themselves, because the verdicts stand in the folder of the samples unless --verdicts is given.
-    _judge(cases, models, settings, verdicts, inputs=explanation_files(samples))
+    return cases
 
 
 def _judge(
