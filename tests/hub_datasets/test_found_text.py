@@ -21,6 +21,7 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
+from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.results.lm_eval_files import SAMPLES
 from turkic_idiom_tasks.splits import TEST, span_split
 
@@ -331,6 +332,10 @@ def test_bundled_annotations_name_entries_and_files_of_the_corpora():
             assert row.sense != "none" or row.concept is None
             assert row.concept is None or row.concept in lexicon.of(language)
     assert not any("text" in line for path in FOLDER.glob("*.jsonl") for line in read_rows(path))
+    for proposal in read_rows(FOLDER / "proposals.jsonl"):
+        language = LANGUAGES[proposal["language"]]
+        known = {fold(entry.idiom, language) for entry in lexicon.of(language.code).values()}
+        assert fold(proposal["idiom"], language) not in known
 
 
 def test_bundled_annotations_fit_their_corpora(outside_data, dataset, tmp_path):
