@@ -80,9 +80,9 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     tasks = {task for board in boards for task in board.data.tasks}
     lexicon = boards[0].data.lexicon
     places = {name: place for place, name in enumerate(sorted({*names, *(lexicon.concepts if lexicon else ())}))}
-    whole = [task for task in boards[0].data.tasks if task not in EXTRA_TASKS]
+    whole, *kinds = ([task for task in board.data.tasks if task not in EXTRA_TASKS] for board in boards)
     groups = [("All tasks", whole), ("T1–T3", [task for task in whole if task in RETRIEVAL_TASKS])]
-    groups += [("All kinds", list(board.data.tasks)) for board in boards[1:]]
+    groups += [("All kinds", of_board) for of_board in kinds]
     return {
         "names": names,
         "chunks": [places[name] // CHUNK for name in names],

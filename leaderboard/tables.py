@@ -244,7 +244,12 @@ def task_table(board: Board, task: str) -> Table:
 def item_table(board: Board) -> Table:
     """Return the table of all language models: the mean of the kinds of items, and each kind, chance-corrected."""
     columns = [
-        Column("all", "All kinds", "Mean of the kinds and of cloze and recall; it decides the rank", board.overall)
+        Column(
+            "all",
+            "All kinds",
+            "Mean of the kinds with options, the open cloze and recall; it decides the rank",
+            board.overall,
+        )
     ]
     for task in board.data.tasks:
         if task in EXTRA_TASKS and not board.by_task[task]:

@@ -85,7 +85,7 @@ def test_each_mistake_is_named_with_file_line_field_and_value(tmp_path, change, 
 @pytest.mark.parametrize("status", [[1], 0, "read\u2066"])
 def test_a_status_is_text_or_an_object(tmp_path, status):
     for problem in problems(write(tmp_path / "lex", [TURKISH | {"status": status}])):
-        assert problem.startswith("tr.jsonl:1: field 'status.")
+        assert problem.startswith("tr.jsonl:1: field 'status': ")
     assert problems(tmp_path / "lex")
     assert problems(write(tmp_path / "lex", [TURKISH | {"status": {"checks": 2}}])) == []
 
