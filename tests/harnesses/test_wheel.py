@@ -68,7 +68,6 @@ def test_lm_eval_knows_the_span_tasks_after_a_plain_installation(installed):
     (path,) = folder.glob("spans/**/results_*.json")
     scores = json.loads(path.read_text())["results"]["turkic_idiom_span_gag"]
     assert scores["unreadable,strict"] == 1.0  # the dummy model answers "lol"
-    assert scores["n_sentences,strict"] > 30
     listed = python(executable, "-m", "pip", "show", "--files", "turkic-idiom-tasks", folder=folder)
     assert "  turkic_idiom_tasks/harnesses/lm_eval_tasks/_span_common\n" in listed
 

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import letters, option_texts, prompt, question
 
-FOLDER = Path(__file__).parents[1] / "upstream"
+FOLDER = Path(__file__).parents[2] / "upstream"
 MTEB_CHECKS = """
 import json, sys
 import mteb
@@ -67,7 +67,7 @@ def writer():
 
 
 @pytest.fixture
-def written(writer, hub, online, item_lexicon, tmp_path):
+def written(writer, hub, session_online, item_lexicon, tmp_path):
     """A folder with the files for two datasets on the Hub, and what the environment of a process must be."""
     layouts = {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon(item_lexicon))}
     arguments = []
@@ -79,7 +79,7 @@ def written(writer, hub, online, item_lexicon, tmp_path):
         (tmp_path / "upstream" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "upstream" / path).write_text(text, encoding="utf-8")
     environment = {key: value for key, value in os.environ.items() if key != "TURKIC_IDIOM_DATA"}
-    return tmp_path / "upstream", environment | online | {"TURKIC_IDIOM_NO_HOOK": "1"}
+    return tmp_path / "upstream", environment | session_online | {"TURKIC_IDIOM_NO_HOOK": "1"}
 
 
 def test_the_kept_files_are_those_that_are_written(writer):
