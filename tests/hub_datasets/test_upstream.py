@@ -67,9 +67,9 @@ def writer():
 
 
 @pytest.fixture
-def written(writer, hub, session_online, item_lexicon, tmp_path):
+def written(writer, hub, session_online, tmp_path):
     """A folder with the files for two datasets on the Hub, and what the environment of a process must be."""
-    layouts = {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon(item_lexicon))}
+    layouts = {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon())}
     arguments = []
     for name, layout in layouts.items():
         layout.write(tmp_path / name)
@@ -117,9 +117,9 @@ def test_mteb_takes_its_tasks(writer, written, tmp_path):
 
 
 @pytest.mark.long
-def test_lm_eval_asks_what_our_own_tasks_ask(writer, written, item_lexicon, tmp_path):
+def test_lm_eval_asks_what_our_own_tasks_ask(writer, written, tmp_path):
     folder, environment = written
-    data = open_dataset(str(item_lexicon))
+    data = open_dataset()
     expected, names = {}, []
     for name in writer.item_tasks():
         kind, *codes = name.removeprefix("turkic_idiom_").split("_")
