@@ -105,7 +105,9 @@ class Pages:
             yield _task_file(task), page
         for code, tabs in self._tabs_by_language.items():
             splits = [split for of_task in self._splits.values() for split in of_task if split["language"] == code]
-            yield from self._tab_pages("language.html", LANGUAGES[code].name, code, tabs, splits=splits)
+            language = LANGUAGES[code]
+            about = {"splits": splits, "is_provisional": language.provisional}
+            yield from self._tab_pages("language.html", language.name, code, tabs, **about)
         for name in dict.fromkeys(name for board in self._boards for name in board.by_id):
             yield f"models/{name}.html", self._model(name)
         records = exports.records_of(board)

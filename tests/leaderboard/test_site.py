@@ -200,6 +200,11 @@ def test_task_pages_show_n_floors_and_small_samples(page):
     assert set(re.findall(r"--f:([.\d]+)", split)) == {f"{FLOOR:.3f}".removeprefix("0")}
 
 
+def test_the_page_of_a_provisional_language_says_that_it_is_one(page):
+    assert "Provisional" in page("gag.html")
+    assert "Provisional" not in page("uz.html")
+
+
 def test_the_page_of_the_bundled_data_says_how_many_entries_speakers_have_reviewed(submission_dataset, tmp_path):
     lexicon = submission_dataset.lexicon
     row = {"language": "tr", "lexicon_revision": "a" * 40, "verdicts": {"form": "ok", "concept": "ok"}}
