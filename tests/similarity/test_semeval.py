@@ -35,6 +35,11 @@ def test_scores_are_those_of_the_evaluator_on_the_submission(semeval, tmp_path, 
     assert main([*RUN, "-o", str(tmp_path / "out")]) == 0
     assert "SemEvalIdiomSTS" in capsys.readouterr().out
     form = tmp_path / "form.csv"
+    form.write_text("mine")
+    assert main([*RUN, "--submission", str(form)]) == 1
+    assert form.read_text() == "mine"
+    assert "exists; choose another --submission" in capsys.readouterr().err
+    form.unlink()
     assert main([*RUN, "--submission", str(form), "--set", "setting=fine_tune"]) == 0
     submission, gold = read(form), read(semeval / "SubTaskB/EvaluationData/dev.gold.csv")
     assert list(submission[0]) == ["ID", "Language", "Setting", "Sim"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +20,8 @@ from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from turkic_idiom_tasks.dataset.base import Dataset
     from turkic_idiom_tasks.metrics.bootstrap import Resampled
     from turkic_idiom_tasks.results.scored import ScoredSubset
@@ -185,13 +187,11 @@ def report(
     (clustered by concept), score corrected for chance, and of the errors the shares of near, lexical and random
     traps. The score is accuracy; of open tasks the share of accepted answers, of spans span F1.
     """
-    import numpy as np
-
     from turkic_idiom_tasks.cli.output import interval_text, new_table
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.io.files import write_text
     from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.metrics.bootstrap import Stratum, mean, resample
+    from turkic_idiom_tasks.metrics.bootstrap import mean
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
     from turkic_idiom_tasks.results.people import PEOPLE
@@ -217,19 +217,7 @@ def report(
         write_text(unjudged, "".join(f"{line}\n" for line in waiting))
     console = plain_console(sys.stdout)
     if people:
-        console.print("people, who answered the page of lm questionnaire")
-        table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
-        for name, persons in people.items():
-            sums = np.concatenate([scored.sums for scored in persons])
-            # Answers to one concept are resampled together, whoever gave them
-            concepts = [concept for scored in persons for concept in scored.concepts]
-            of_all = resample({name: Stratum(concepts, sums)}).interval()
-            means = [scored.main for scored in persons]
-            cells = [_short(value) for value in (persons[0].floor, float(np.mean(means)))]
-            cells += [interval_text(of_all.low, of_all.high), _short(max(means))]
-            table.add_row(name, str(len(persons)), str(len(set(concepts))), *cells)
-        console.print(table)
-        console.print()
+        _print_people(people, console)
     for about, run in runs.items():
         console.print(printable(", ".join(about)))
         table = new_table("", ["n", "chance", "score", "95%", "corr.", "near", "lex.", "rand.", "unr."], min_width=5)
@@ -252,6 +240,26 @@ def report(
         console.print(
             f"open tasks: by the judged answers {answers_digest()}; an answer that nobody has judged may be right"
         )
+
+
+def _print_people(people: Mapping[str, Sequence[ScoredSubset]], console: Console) -> None:
+    """Print the scores of people, task and subset -> a score for each person."""
+    import numpy as np
+
+    from turkic_idiom_tasks.cli.output import interval_text, new_table
+    from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
+
+    console.print("people, who answered the page of lm questionnaire")
+    table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
+    for name, persons in people.items():
+        # Answers to one concept are resampled together, whoever gave them
+        concepts = [concept for scored in persons for concept in scored.concepts]
+        interval = resample({name: Stratum(concepts, np.concatenate([scored.sums for scored in persons]))}).interval()
+        means = [scored.main for scored in persons]
+        cells = [_short(persons[0].floor), _short(sum(means) / len(means)), interval_text(interval.low, interval.high)]
+        table.add_row(name, str(len(persons)), str(len(set(concepts))), *cells, _short(max(means)))
+    console.print(table)
+    console.print()
 
 
 def _report_cells(sets: Sequence[ScoredSubset], resampled: Resampled) -> list[str]:

@@ -85,6 +85,7 @@ def run_command(
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.io.files import write_text
+    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
     from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_each, semeval_submission
     from turkic_idiom_tasks.runs.run_options import make_options, model_settings
@@ -108,6 +109,7 @@ def run_command(
     if submission is not None:
         if len(models) > 1 or options.tasks != (SEMEVAL_STS,):
             raise usage_error("--submission: takes one model and -t SemEvalIdiomSTS; give one -m, and no other task")
+        check_outputs({"--submission": submission})
         write_text(submission, semeval_submission(models[0], options))
         return
     dataset = open_dataset(data)
