@@ -167,3 +167,14 @@ def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, d
     code, _, err = dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt")
     assert code == 2
     assert "secret" in err
+    code, _, err = dataset(*arguments, "--hold-out", 0.3, tmp_path / "absent")
+    assert (code, "absent: cannot be read" in err) == (1, True)
+
+
+def test_nothing_is_held_out_where_the_other_folder_is_refused(item_lexicon, dataset, tmp_path):
+    (tmp_path / "salt").write_text("a secret\n", "utf-8")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "README.md").write_text("mine", "utf-8")
+    arguments = ("export", "--kind", "language-models", item_lexicon, "--out", tmp_path / "out")
+    assert dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt")[0] == 1
+    assert not (tmp_path / "out-held-out").exists()

@@ -306,10 +306,11 @@ def export(
     With --hold-out the items about a share of the test concepts are left out; beside --out DIR they are written to
     DIR-held-out. The secret decides which: keep it, and everything in that folder, to yourself.
     """
-    from hub_datasets.hub_export import hub_layout
+    from hub_datasets.hub_export import KIND, hub_layout
     from hub_datasets.item_export import is_held_out, item_layout
+    from turkic_idiom_tasks.io.files import check_folder
     from turkic_idiom_tasks.io.hub_upload import DATASET, Target, check_version, publish
-    from turkic_idiom_tasks.io.reading import read_file
+    from turkic_idiom_tasks.io.reading import MalformedError, read_file
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
@@ -318,14 +319,19 @@ def export(
     check_version(version)
     lexicon = _lexicon(directory)
     if hold_out is not None:
-        share, salt = hold_out[0], read_file(hold_out[1]).strip()
+        share, secret = hold_out
+        try:
+            salt = read_file(secret).strip()
+        except MalformedError as error:
+            raise InputError(f"{secret}: {error}; --hold-out needs a file with a secret text") from error
         if kind is Kind.lexicon or not (0 < share < 1 and salt):
             raise usage_error(
-                f"--hold-out {share} {hold_out[1]}: needs --kind language-models, a share between 0 and 1, and a file "
-                "with a secret text"
+                f"--hold-out {share} {secret}: needs --kind language-models, a share between 0 and 1, and a file with "
+                "a secret text"
             )
         layout = item_layout(lexicon, licence=licence, is_chosen=lambda name: not is_held_out(name, share, salt))
         if out is not None:
+            check_folder(out, layout.contents, kind=KIND)  # before anything is written, because there are two folders
             held_out = item_layout(lexicon, licence=licence, is_chosen=lambda name: is_held_out(name, share, salt))
             held_out.write(out.with_name(f"{out.name}-held-out"))
     else:
