@@ -47,8 +47,18 @@ def test_every_name_of_the_documentation_is_known(manager):
     for kind in ("cloze_open", "recall", "recall_en", "recall_three", "situation_open", "situation"):
         assert {f"turkic_idiom_{kind}_{code}" for code in codes} <= tasks
         assert {f"turkic_idiom_{kind}", f"turkic_idiom_{kind}_prompts"} <= groups
-    everything = manager.task_index["turkic_idiom_lm"].cfg["task"]
-    assert everything == [f"turkic_idiom_{kind}" for kind in (*KINDS, *OPEN_TASKS)]
+    assert manager.task_index["turkic_idiom_lm"].cfg["task"] == [f"turkic_idiom_{kind}" for kind in KINDS]
+    written = manager.task_index["turkic_idiom_lm_gen"].cfg["task"]
+    assert written == [f"turkic_idiom_{kind}" for kind in (*(f"{kind}_gen" for kind in KINDS), *OPEN_TASKS)]
+
+
+@pytest.mark.parametrize("other", ["turkic_idiom_lm_gen", "turkic_idiom_lm_open"])
+def test_likelihoods_and_written_answers_run_together(item_lexicon, monkeypatch, other):
+    """lm-eval refuses groups that have a task in common."""
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(item_lexicon))
+    loaded = our_tasks().load(["turkic_idiom_lm", other])
+    assert {"turkic_idiom_meaning_tr", "turkic_idiom_recall_tr"} <= loaded["tasks"].keys()
+    assert ("turkic_idiom_meaning_tr_gen" in loaded["tasks"]) == (other == "turkic_idiom_lm_gen")
 
 
 def test_a_model_that_is_always_right(manager):
@@ -296,7 +306,7 @@ def test_nested_groups_leave_out_empty_groups(small_lexicon, monkeypatch):
     )
     fresh = our_tasks()
     monkeypatch.setattr(type(fresh._factory), "build", lambda *arguments, **options: arguments[1])
-    entry = fresh._load_spec("turkic_idiom_lm")
+    entry = fresh._load_spec("turkic_idiom_lm_gen")
     assert entry.cfg["task"] == ["turkic_idiom_cloze_open"]
     assert fresh.task_index["turkic_idiom_cloze_open"].cfg["task"] == ["turkic_idiom_cloze_open_uz"]
     assert "aggregate_metric_list" not in fresh.task_index["turkic_idiom_cloze_open"].cfg
