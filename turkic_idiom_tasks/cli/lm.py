@@ -33,6 +33,7 @@ _DETAILS = {  # task -> further scores, each in a row of its own below the main 
     "cloze_open": {"exact": "the very form", "lemma": "the same stems"},
     "spans": {"span_f1_strict": "strict IOB2", "token_f1": "words", "sequence_accuracy": "whole sentences"},
 }
+_DETAILS["equivalent_rivals"] = _DETAILS["equivalent"]
 _IDIOM_DETAILS = {
     "first": "the first",
     "exact": "idiom or variant",

@@ -14,7 +14,7 @@ import numpy as np
 
 from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
 from turkic_idiom_tasks.tasks.items.cloze import BLANK
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap, letters_kept
 
 NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, WINDOW, ENDS, RANDOM, GOLD = (
@@ -30,7 +30,7 @@ _END = 3  # letters of a form, which show its inflection
 class BaselineRow:
     """Accuracies of the baselines on some items."""
 
-    name: str  # of the set; for a part of `equivalent` with ``shared stem`` or ``other stems`` after it
+    name: str  # of the set; for a part of a set across languages with ``shared stem`` or ``other stems`` after it
     n_items: int
     chance: float  # accuracy of guessing
     accuracies: dict[str, float]  # name of the baseline -> expected accuracy, in [0, 1]; NaN without items
@@ -42,9 +42,9 @@ class BaselineRow:
 
 
 def baseline_rows(name: str, items: Sequence[Item], *, seed: int = SEED) -> list[BaselineRow]:
-    """Return the baselines of a set, and for `equivalent` those of items with and without a shared word stem."""
+    """Return the baselines of a set, and across languages those of items with and without a shared word stem."""
     parts = {name: items}
-    if items and items[0].kind == EQUIVALENT:
+    if items and items[0].shares_stem is not None:
         parts[f"{name}, shared stem"] = [item for item in items if item.shares_stem]
         parts[f"{name}, other stems"] = [item for item in items if not item.shares_stem]
     rows = []

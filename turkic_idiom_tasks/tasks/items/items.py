@@ -7,7 +7,7 @@ from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST
-from turkic_idiom_tasks.tasks.items import choice_kinds, cloze, situation  # noqa: F401  # they add the kinds to `KINDS`
+from turkic_idiom_tasks.tasks.items import choice_kinds, cloze, rivals, situation  # noqa: F401  # they add kinds
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
 from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, open_item
@@ -51,9 +51,9 @@ def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> t
 def item_sets() -> list[ItemSet]:
     """Return every set that a dataset may have, without counts, in a fixed order."""
     sets = []
-    for kind, (_, is_directed) in KINDS.items():
+    for kind, builder in KINDS.items():
         for language in LANGUAGES:
-            targets = [code for code in LANGUAGES if code != language] if is_directed else [language]
+            targets = [code for code in LANGUAGES if code != language] if builder.is_directed else [language]
             sets += [ItemSet(kind, language, target) for target in targets]
     return sets
 
