@@ -1,5 +1,7 @@
 """Items of the bundled lexicon: what their options are, never are, and how they stand."""
 
+import itertools
+import json
 import math
 from collections import Counter
 from dataclasses import replace
@@ -20,6 +22,8 @@ from turkic_idiom_tasks.tasks.items.cloze import BLANK
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import available, build_items
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
+from turkic_idiom_tasks.tasks.items.rivals import NEAREST
+from turkic_idiom_tasks.tasks.items.scoring import image_of
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
 
 SETS = (("meaning", "tr", None), ("meaning", "gag", None), ("equivalent", "tr", "uz"), ("cloze", "az", None))
@@ -73,6 +77,40 @@ def test_knowing_no_idiom_does_not_help(sets):
         for name in names:
             assert abs(baseline_accuracy(name, items) - chance) <= FIVE_POINTS, (kind, name)
         assert baseline_accuracy("gold", items) == 1
+
+
+@pytest.mark.parametrize(
+    "name", [("meaning_rivals", "tr"), ("meaning_rivals", "uz"), ("equivalent_rivals", "az", "uz")]
+)
+def test_rivals_are_ten_near_options_none_judged_like_another_and_no_twins(dataset, name):
+    nearest = {row["concept"]: row["nearest"] for row in map(json.loads, NEAREST.read_text("utf-8").splitlines())}
+    items = build_items(dataset, *name)
+    assert len(items) > 140
+    language = LANGUAGES[name[-1]]
+    for item in items:
+        concepts = [option.concept for option in item.options]
+        assert len({fold(option.text, language) for option in item.options}) == 10
+        assert concepts[item.gold] == item.concept
+        assert set(concepts) - {item.concept} <= set(nearest[item.concept])
+        assert {option.trap for option in item.options} == {None, "near"}
+        for first, second in itertools.combinations(concepts, 2):
+            assert tuple(sorted((first, second))) not in dataset.lexicon.equivalents
+    names = ("longest", "shortest", "position", "middle", *(["overlap"] if len(name) == 2 else []))
+    for baseline in names:
+        assert abs(baseline_accuracy(baseline, items) - 0.1) <= FIVE_POINTS + 0.02, baseline
+    if len(name) == 3:
+        free = [item for item in items if not item.shares_stem]
+        assert baseline_accuracy("overlap", free) <= 0.1 + FIVE_POINTS + 0.02
+        assert "twins" not in {image_of(item) for item in items}
+    unjudged = LexiconDataset(replace(dataset.lexicon, equivalents={}), "unjudged")
+    assert build_items(unjudged, *name) == ()  # the nearest concept may be right too
+
+
+@pytest.mark.parametrize("languages", [("tr", "gag"), ("az", "tk"), ("tk", "az")])
+def test_at_most_a_tenth_of_the_equivalents_are_the_same_word_for_word(dataset, languages):
+    images = Counter(image_of(item) for item in build_items(dataset, "equivalent", *languages))
+    assert images["twins"] > 0
+    assert images["twins"] <= images.total() / 10 < images["twins"] + 1.2  # as many as there may be
 
 
 def test_spelling_helps_only_where_words_are_shared(sets):

@@ -63,7 +63,8 @@ def test_likelihoods_and_written_answers_run_together(item_lexicon, monkeypatch,
 
 def test_a_model_that_is_always_right(manager):
     tasks = ["turkic_idiom_usage", "turkic_idiom_usage_tk_gen", "turkic_idiom_meaning_gag",
-             "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag"]  # fmt: skip
+             "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag",
+             "turkic_idiom_meaning_rivals_gag_gen", "turkic_idiom_equivalent_rivals_tr_gag"]  # fmt: skip
     results = evaluate(gold, tasks, manager)
     for name, row in results["results"].items():
         is_open = "open" in name or "recall" in name
@@ -75,6 +76,8 @@ def test_a_model_that_is_always_right(manager):
             assert row[f"unreadable,{filters[-1]}"] == 0
         if "usage" in name:
             assert row[f"pair_acc,{filters[-1]}"] == 1
+    letters = {sample["doc"]["answer"] for sample in results["samples"]["turkic_idiom_meaning_rivals_gag_gen"]}
+    assert letters == set("ABCDEFGHJK")
     for name in ("turkic_idiom_usage_tr", "turkic_idiom_meaning_gag"):  # results name their data
         metadata = results["configs"][name]["metadata"]
         assert (metadata["data"], metadata["data_revision"]) == (open_dataset().path, open_dataset().revision)

@@ -75,9 +75,10 @@ def questionnaire(
     """Write a page on which people answer items; `lm report` reads the files that they save and send back.
 
     The page works from a file and on a phone, without a network, and does not hold the key. Everybody gets the same
-    items, as many of each kind and language as of any other.
+    items, as many of each kind and language as of any other. A page in one language has its texts in it. An invitation
+    to send with it is printed.
     """
-    from hub_datasets.questionnaire import questionnaire_page
+    from hub_datasets.questionnaire import invitation, questionnaire_page
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.files import write_text
@@ -99,6 +100,8 @@ def questionnaire(
         raise usage_error(f"{dataset.path}: has no items of these kinds and languages; see turkic-idiom lm stats")
     write_text(out, page)
     sys.stdout.write(printable(f"{out}: {n_items} items of {len(subsets)} sets\n"))
+    for code in dict.fromkeys([*(subset.partition("-")[0] for _, subset in subsets), "en"]):
+        sys.stdout.write(printable(f"\n{code}: {invitation(code, out.name, n_items)}\n"))
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5 --tokenizer ./my-model")
