@@ -13,13 +13,11 @@ from turkic_idiom_tasks.splits import TEST, is_test_concept, retrieval_split
 from turkic_idiom_tasks.tasks.items.item_types import (
     EQUIVALENT,
     FIGURATIVE,
-    KINDS,
     LITERAL,
     MEANING,
     USAGE,
     Item,
     ItemSet,
-    Kind,
     Option,
     balanced,
     stable_hash,
@@ -155,6 +153,3 @@ def usage_items(relations: Relations, language: str, target: str, *, split: str)
 def idioms_of(lexicon: Lexicon, language: str) -> dict[str, str]:
     """Return concept -> idiom of a language that can be an option; collocations are left out."""
     return {concept: entry.idiom for concept, entry in lexicon.of(language).items() if not entry.collocation}
-
-
-KINDS |= {MEANING: Kind(meaning_items), EQUIVALENT: Kind(equivalent_items, is_directed=True), USAGE: Kind(usage_items)}

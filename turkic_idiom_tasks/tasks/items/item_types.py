@@ -73,7 +73,7 @@ class Kind(NamedTuple):
     wording: str = ""  # kind whose wording it has; empty for its own
 
 
-# By name. Each module of builders adds its own; read it from `items`, which imports them all
+# By name; `items`, which knows the builders, fills it
 KINDS: dict[str, Kind] = {}
 
 

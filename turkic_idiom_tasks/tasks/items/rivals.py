@@ -1,4 +1,4 @@
-"""Items of the kinds `meaning_rivals` and `equivalent_rivals`: ten options, all of them near in meaning.
+"""Rivals: traps of the kinds `meaning_rivals` and `equivalent_rivals`, all of them near the right option in meaning.
 
 The traps come from ``nearest_concepts.jsonl``: for each concept those of the same part of speech among the 60 whose
 glosses and meanings have the nearest vectors, by intfloat/multilingual-e5-small. `benchmarks/nearest_concepts.py`
@@ -11,18 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items
-from turkic_idiom_tasks.tasks.items.item_types import (
-    EQUIVALENT,
-    EQUIVALENT_RIVALS,
-    KINDS,
-    MEANING,
-    MEANING_RIVALS,
-    N_RIVALS,
-    NEAR,
-    Kind,
-    Option,
-)
+from turkic_idiom_tasks.tasks.items.item_types import N_RIVALS, NEAR, Option
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
 from turkic_idiom_tasks.tasks.items.traps import Accepts, Candidate, Choice, Question, Relations, pool_keys
 
@@ -81,14 +70,3 @@ def _nearest() -> dict[str, list[str]]:
     """Return concept -> concepts that are near it, the nearest first."""
     rows = map(json.loads, NEAREST.read_text("utf-8").splitlines())
     return {row["concept"]: row["nearest"] for row in rows}
-
-
-KINDS[MEANING_RIVALS] = Kind(
-    partial(meaning_items, kind=MEANING_RIVALS, source=Rivals), n_options=N_RIVALS, wording=MEANING
-)
-KINDS[EQUIVALENT_RIVALS] = Kind(
-    partial(equivalent_items, kind=EQUIVALENT_RIVALS, source=Rivals, twins_in_ten=0),
-    is_directed=True,
-    n_options=N_RIVALS,
-    wording=EQUIVALENT,
-)

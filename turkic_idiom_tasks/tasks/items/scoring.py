@@ -16,9 +16,9 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold, have_same_stems
-from turkic_idiom_tasks.tasks.items.cloze import BLANK
 from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR, OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.written import BLANK
 
 # Free answers with the verdicts of two readers who did not see each other's: does the answer mean the same?
 _ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
