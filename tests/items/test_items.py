@@ -114,10 +114,10 @@ def test_at_most_a_tenth_of_the_equivalents_are_the_same_word_for_word(dataset, 
 
 def test_spelling_helps_only_where_words_are_shared(sets):
     rows = baseline_rows("equivalent_tr_uz", sets["equivalent", "tr", "uz"])
-    assert [row.name.partition(", ")[2] for row in rows] == ["", "shared stem", "other stems"]
-    assert rows[0].n_items == rows[1].n_items + rows[2].n_items
-    assert rows[1].accuracies["overlap"] > 0.6
-    assert rows[2].accuracies["overlap"] < 0.35
+    assert [row["set"].partition(", ")[2] for row in rows] == ["", "shared stem", "other stems"]
+    assert rows[0]["items"] == rows[1]["items"] + rows[2]["items"]
+    assert rows[1]["overlap"] > 0.6
+    assert rows[2]["overlap"] < 0.35
 
 
 def test_types_of_traps(dataset, sets):

@@ -113,8 +113,7 @@ def stats(
         int | None, typer.Option("--shots", min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
     ] = None,
     tokenizer: Annotated[
-        str | None,
-        typer.Option("--tokenizer", metavar="MODEL", help="Also the cost, in tokens of this model."),
+        str | None, typer.Option("--tokenizer", metavar="MODEL", help="Also the cost, in tokens of this model.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of tables.")] = False,
 ) -> None:
@@ -141,10 +140,7 @@ def stats(
         for trap in TRAPS:
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
         row["small_sample"] = len(members) < SMALL_N
-        row["baselines"] = []
-        for baseline in baseline_rows(name, members):
-            facts = {"set": baseline.name, "items": baseline.n_items, "chance": baseline.chance}
-            row["baselines"].append(facts | {"small_sample": baseline.is_small} | baseline.accuracies)
+        row["baselines"] = baseline_rows(name, members)
         if has_cost:
             row["cost"] = []
             for task in (members[0].kind, *OPEN_TASKS):

@@ -24,13 +24,7 @@ TEMPERATURE = 0.01
 
 
 def item_samples(
-    dataset: Dataset,
-    task: str,
-    *,
-    language: str = "",
-    target: str = "",
-    variant: str,
-    few_shot: int = 0,
+    dataset: Dataset, task: str, *, language: str = "", target: str = "", variant: str, few_shot: int = 0
 ) -> list[Sample]:
     """Return the test items of a kind or an open task as samples, the first items of all sets before the second ones.
 

@@ -8,7 +8,7 @@ a score is the expected accuracy of a guess among them.
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,32 +25,20 @@ _WINDOW = 3  # words on each side of a blank
 _END = 3  # letters of a form, which show its inflection
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRow:
-    """Accuracies of the baselines on some items."""
+def baseline_rows(name: str, items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return the baselines of a set, and across languages those of items with and without a shared word stem.
 
-    name: str  # of the set; for a part of a set across languages with ``shared stem`` or ``other stems`` after it
-    n_items: int
-    chance: float  # accuracy of guessing
-    accuracies: dict[str, float]  # name of the baseline -> expected accuracy, in [0, 1]; NaN without items
-
-    @property
-    def is_small(self) -> bool:
-        """Whether there are too few items to judge by."""
-        return self.n_items < SMALL_N
-
-
-def baseline_rows(name: str, items: Sequence[Item]) -> list[BaselineRow]:
-    """Return the baselines of a set, and across languages those of items with and without a shared word stem."""
+    A row has the name, the number of items, the accuracy of guessing, and that of each baseline in [0, 1], or NaN.
+    """
     parts = {name: items}
     if items and items[0].shares_stem is not None:
         parts[f"{name}, shared stem"] = [item for item in items if item.shares_stem]
         parts[f"{name}, other stems"] = [item for item in items if not item.shares_stem]
     rows = []
     for part, members in parts.items():
-        accuracies = {baseline: baseline_accuracy(baseline, members) for baseline in NAMES}
         chance = sum(1 / len(item.options) for item in members) / len(members) if members else math.nan
-        rows.append(BaselineRow(part, len(members), chance, accuracies))
+        row = {"set": part, "items": len(members), "chance": chance, "small_sample": len(members) < SMALL_N}
+        rows.append(row | {baseline: baseline_accuracy(baseline, members) for baseline in NAMES})
     return rows
 
 

@@ -52,12 +52,7 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
 
 
 def _balance_overlap(
-    questions: Mapping[str, Question],
-    traps: Traps,
-    n_shorter: Mapping[str, int],
-    item_set: ItemSet,
-    *,
-    wanted: float,
+    questions: Mapping[str, Question], traps: Traps, n_shorter: Mapping[str, int], item_set: ItemSet, *, wanted: float
 ) -> None:
     """Exchange traps until the right option has the most letters of the question in as many items as are `wanted`.
 

@@ -120,12 +120,7 @@ def by_characters(text: str) -> float:
 
 
 def cost(
-    item_set: ItemSet,
-    items: Sequence[Item],
-    *,
-    shots: int = 0,
-    variant: str = EN1,
-    count: CountTokens = by_characters,
+    item_set: ItemSet, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
 ) -> Cost:
     """Return the cost of a set, whose kind may be an open task.
 

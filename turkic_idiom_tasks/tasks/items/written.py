@@ -14,16 +14,7 @@ from typing import Any
 
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry
 from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
-from turkic_idiom_tasks.tasks.items.item_types import (
-    CLOZE,
-    LEXICAL,
-    NEAR,
-    RANDOM,
-    SITUATION,
-    Item,
-    ItemSet,
-    Option,
-)
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LEXICAL, NEAR, RANDOM, SITUATION, Item, ItemSet, Option
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords
 from turkic_idiom_tasks.tasks.items.placing import make_items
 from turkic_idiom_tasks.tasks.items.traps import Accepts, Candidate, Question, Relations, own_concepts
