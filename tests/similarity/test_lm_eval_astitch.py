@@ -31,7 +31,9 @@ def test_the_questions_say_what_is_asked_and_which_letter_is_right(labelled_asti
     assert [question["letters"][question["gold"]] for question in (idiomatic, literal, name)] == ["A", "B", "B"]
     meant = build_questions(data, "meaning", "eng")
     assert len(meant) == 3 * 3 + 2
-    assert meant[0]["query"].startswith("Expression: gold mine\nSentence: Data is a gold mine.\nMeaning: source of riches")
+    assert meant[0]["query"].startswith(
+        "Expression: gold mine\nSentence: Data is a gold mine.\nMeaning: source of riches"
+    )
     assert [question["letters"][question["gold"]] for question in meant[:3]] == ["A", "B", "B"]  # yes, no, no
     (example, *_) = build_questions(data, "idiomaticity", "eng", part="train_few_shot")
     assert "sat in the tree" in example["query"]

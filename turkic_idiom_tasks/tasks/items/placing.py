@@ -26,8 +26,10 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
         chosen = question.source.traps(question, key=key, n_shorter=n_shorter[key])
         if chosen is not None:
             traps[key] = chosen
-    if item_set.language == item_set.target:  # otherwise shared letters are what is asked about
-        _balance_overlap(by_key, traps, n_shorter, item_set, wanted=len(traps) / n_options)
+    # Where two idioms share a word, shared letters are a part of what is asked about
+    unshared = {key: options for key, options in traps.items() if not by_key[key].shares_stem}
+    _balance_overlap(by_key, unshared, n_shorter, item_set, wanted=len(unshared) / n_options)
+    traps |= unshared
     positions = balanced(list(traps), n_options, purpose="position")
     items = []
     for key, wrong in traps.items():
