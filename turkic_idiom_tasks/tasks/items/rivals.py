@@ -39,7 +39,8 @@ class Rivals:
         traps, because a nearest concept may be right too. With `accepts` the last trap is one that it takes, if any.
         """
         gold, lexicon = question.gold, self._relations.lexicon
-        barred = {*question.excluded, *self._relations.alike([gold.concept])}
+        # A step further than elsewhere: of the options that a reader found defensible, half were two judgements away
+        barred = {*question.excluded, *self._relations.alike(self._relations.alike([gold.concept]))}
         choice = Choice(gold, barred, n_shorter, accepts=accepts, language=self._language, n_options=N_RIVALS)
         form = pool_keys(lexicon, gold, self._language)[0]
         near = []
