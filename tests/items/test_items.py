@@ -19,7 +19,7 @@ from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
-from turkic_idiom_tasks.tasks.items.items import available, build_items
+from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
 from turkic_idiom_tasks.tasks.items.scoring import image_of
@@ -306,9 +306,9 @@ def test_wrong_arguments_are_named(dataset, arguments, named):
 
 
 def test_a_small_lexicon_has_no_items_and_a_larger_one_some():
-    assert available(LexiconDataset(small_lexicon(3), "small")) == []
-    names = [item_set.name for item_set in available(LexiconDataset(small_lexicon(12), "small"))]
-    assert names == ["meaning_tr"]
+    for n_concepts, expected in ((3, []), (12, ["meaning_tr"])):
+        dataset = LexiconDataset(small_lexicon(n_concepts), "small")
+        assert [item_set.name for item_set in item_sets() if items_of_set(dataset, item_set)] == expected
 
 
 N_CONCEPTS = 24

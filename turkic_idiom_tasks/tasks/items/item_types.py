@@ -51,7 +51,6 @@ class ItemSet:
     kind: str  # one of `KINDS`
     language: str  # code of the language of the idiom
     target: str  # code of the language of the options
-    n_items: int = 0  # test items in a dataset
 
     @property
     def name(self) -> str:

@@ -1,6 +1,5 @@
 """Items of a dataset: which sets there are, and the items of each."""
 
-from dataclasses import replace
 from functools import lru_cache, partial
 
 from turkic_idiom_tasks.dataset.base import Dataset
@@ -75,19 +74,13 @@ def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> t
 
 
 def item_sets() -> list[ItemSet]:
-    """Return every set that a dataset may have, without counts, in a fixed order."""
+    """Return every set that a dataset may have, in a fixed order."""
     sets = []
     for kind, builder in KINDS.items():
         for language in LANGUAGES:
             targets = [code for code in LANGUAGES if code != language] if builder.is_directed else [language]
             sets += [ItemSet(kind, language, target) for target in targets]
     return sets
-
-
-def available(dataset: Dataset) -> list[ItemSet]:
-    """Return the sets of which a dataset has at least one test item, with their sizes."""
-    counted = [replace(item_set, n_items=len(items_of_set(dataset, item_set))) for item_set in item_sets()]
-    return [item_set for item_set in counted if item_set.n_items]
 
 
 @lru_cache(maxsize=256)  # about twice the sets of one dataset
