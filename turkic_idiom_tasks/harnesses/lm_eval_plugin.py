@@ -101,7 +101,7 @@ def add_provenance(module: ModuleType) -> None:
             else:
                 continue
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
-            asked = OPEN_TASKS.get(metadata.get("kind"))
+            asked = OPEN_TASKS.get(metadata.get("kind", ""))
             if asked is not None and not asked.fills_blank:
                 from turkic_idiom_tasks.tasks.items.scoring import answers_digest  # late: loads the annotator
 
