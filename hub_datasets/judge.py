@@ -224,8 +224,8 @@ def read_free_answers(path: Path) -> list[FreeAnswer]:
     """Return the answers in a file of ``lm report --unjudged``; none for another file, or a folder."""
     answers: list[FreeAnswer] = []
     for line in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
-        if not answers and not (isinstance(line.value, dict) and "meaning" in line.value):
-            break
+        if not answers and (not isinstance(line.value, dict) or line.value.keys() & {"id", "doc"}):
+            break  # explanations
         try:
             answer = FreeAnswer.model_validate(line.value)
         except ValidationError as error:

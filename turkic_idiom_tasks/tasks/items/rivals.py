@@ -36,7 +36,7 @@ class Rivals:
         """Return the nine nearest traps, if possible `n_shorter` shorter ones; None if fewer are near.
 
         None was judged `same` or `near` as the right option, or as another trap: without judgements there are no
-        traps, because a nearest concept may be right too. With `accepts` the last trap is one that it takes, if any.
+        traps, because a nearest concept may be right too. With `accepts` the first trap is one that it takes, if any.
         """
         gold, lexicon = question.gold, self._relations.lexicon
         # A step further than elsewhere: of the options that a reader found defensible, half were two judgements away
