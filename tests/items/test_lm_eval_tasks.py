@@ -77,8 +77,8 @@ def test_a_model_that_is_always_right(manager):
             assert row[f"unreadable,{filters[-1]}"] == 0
         if "usage" in name:
             assert row[f"pair_acc,{filters[-1]}"] == 1
-    judged = [name for name, config in results["configs"].items() if "judged_answers" in config["metadata"]]
-    assert judged == ["turkic_idiom_recall_gag", "turkic_idiom_recall_en_gag"]
+    judged = {name for name, config in results["configs"].items() if "judged_answers" in config["metadata"]}
+    assert judged == {"turkic_idiom_recall_gag", "turkic_idiom_recall_en_gag"}
     letters = {sample["doc"]["answer"] for sample in results["samples"]["turkic_idiom_meaning_rivals_gag_gen"]}
     assert letters == set("ABCDEFGHJK")
     for name in ("turkic_idiom_usage_tr", "turkic_idiom_meaning_gag"):  # results name their data
