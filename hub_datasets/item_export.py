@@ -18,7 +18,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.splits import TEST, TRAIN
-from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.item_types import KINDS, LETTERS, N_OPTIONS, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, question
 
@@ -44,6 +44,9 @@ def item_layout(
     left_out = []
     dataset = LexiconDataset(lexicon)
     for item_set in item_sets():
+        # EuroEval has one set of labels for all configs
+        if KINDS[item_set.kind].n_options > N_OPTIONS:
+            continue
         config = config_name(item_set)
         for split in (TEST, TRAIN):
             items = items_of_set(dataset, item_set, split=split)

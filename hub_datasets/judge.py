@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from hub_datasets.planting import plant
-from hub_datasets.prompts import CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
+from hub_datasets.prompts import ANSWER_PASSES, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json_lines
@@ -34,6 +34,7 @@ LM_EVAL_SAMPLES = "samples_turkic_idiom_explain_*.jsonl"
 INSPECT_LOGS = "*.eval"
 _MOST_CHARACTERS = 20_000  # of an answer that a judge is shown
 QUALITIES = HIGH, MEDIUM, LOW = ("HIGH", "MEDIUM", "LOW")
+VERDICTS = ("same", "related", "no")  # on a free answer, the best first
 ALL_GROUPS = "all"
 PAPER_SHARES: Mapping[str, Mapping[str, str]] = {  # section 5 of the paper, judged by GPT-4.1
     MONOLINGUAL: {HIGH: "92.8%", LOW: "under 4%"},
@@ -50,6 +51,41 @@ class Judgement(AnswerFields):
 
     analysis: str
     quality: Annotated[Literal["HIGH", "MEDIUM", "LOW"], BeforeValidator(_plain_word, json_schema_input_type=str)]
+
+
+class AnswerJudgement(AnswerFields):
+    """What a judge answers about a free answer."""
+
+    analysis: str
+    verdict: Annotated[Literal["same", "related", "no"], BeforeValidator(lambda value: _plain_word(value).lower())]
+
+
+class FreeAnswer(BaseModel):
+    """A line of ``lm report --unjudged``, which does not say who gave the answer."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    language: str
+    concept: str
+    meaning: str
+    idiom: str
+    answer: str
+
+    def questions(self, version: int | None = None) -> list[Question]:
+        """Return what is asked in the two passes: with the idiom of the lexicon, and by the meaning alone."""
+        texts = {"meaning": self.meaning, "idiom": self.idiom, "answer": self.answer}
+        questions = []
+        for name in ANSWER_PASSES:
+            prompt = load_prompt(name, version)
+            messages = prompt.messages(texts, plain={"language": LANGUAGES[self.language].name})
+            questions.append(Question(prompt.label, messages, AnswerJudgement))
+        return questions
+
+    def to_json(self, readings: Sequence[str], *, judges: Sequence[str]) -> str:
+        """Return a line as the file of judged answers has it, whose verdict is the lowest reading."""
+        row: dict[str, Any] = {"language": self.language, "concept": self.concept, "answer": self.answer}
+        row |= {"verdict": max(readings, key=VERDICTS.index), "readers": readings, "judges": judges}
+        return json.dumps(row, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +218,22 @@ class _Explanation(BaseModel):
     concept: str | None = None
     mode: str | None = None
     answer: Annotated[str, BeforeValidator(_joined)]
+
+
+def read_free_answers(path: Path) -> list[FreeAnswer]:
+    """Return the answers in a file of ``lm report --unjudged``; none for another file, or a folder."""
+    answers: list[FreeAnswer] = []
+    for line in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
+        if not answers and (not isinstance(line.value, dict) or line.value.keys() & {"id", "doc"}):
+            break  # explanations
+        try:
+            answer = FreeAnswer.model_validate(line.value)
+        except ValidationError as error:
+            raise InputError(f"{path}:{line.number}: {line.problem or first_fault(error)}") from error
+        if answer.language not in LANGUAGES:
+            raise InputError(f"{path}:{line.number}: unknown language {display(answer.language)}")
+        answers.append(answer)
+    return answers
 
 
 def explanation_files(places: Sequence[Path]) -> list[Path]:

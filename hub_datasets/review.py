@@ -19,7 +19,8 @@ from turkic_idiom_tasks.lexicon.reviews import FIELDS, FORMAT, INITIALS, MOST_CH
 from turkic_idiom_tasks.splits import TEST, retrieval_split
 
 PAGE = Path(__file__).with_name("review.html")
-WORDS = Path(__file__).with_name("review_words.json")  # code -> English text of the page -> its translation
+WORDS = Path(__file__).with_name("page_words.json")  # code -> English text of a page -> its translation
+SHARED = Path(__file__).with_name("page_words.js")  # what the scripts of the pages share
 SEED = 1
 READ_STATUS = ("accepted", "read")  # of entries that a second reader found no fault with
 
@@ -76,23 +77,28 @@ def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> st
     data = {
         "format": FORMAT,
         "revision": lexicon.revision,
-        "language": language,
-        "name": LANGUAGES[language].name,
-        "words": json.loads(WORDS.read_text("utf-8")).get(language),
         "casing": PIVOT if LANGUAGES[language].dotless_i else "en",  # how a browser writes initials in capitals
         "fields": FIELDS,
         "initials": INITIALS,
         "most": MOST_CHARACTERS,
         "entries": rows,
     }
-    return page_with(PAGE.read_text("utf-8"), data)
+    return page_with(PAGE, data, language)
 
 
-def page_with(html: str, data: Mapping[str, Any]) -> str:
-    """Return a page with its data in it.
+def words_of(language: str | None) -> dict[str, str] | None:
+    """Return English text of the pages -> its translation into a language; None if there is none."""
+    words: dict[str, dict[str, str]] = json.loads(WORDS.read_text("utf-8"))
+    return words.get(language or "")
+
+
+def page_with(path: Path, data: Mapping[str, Any], language: str | None) -> str:
+    """Return a page with its data in it, and the texts of the page in a language; None is English.
 
     Its content security policy allows its own style and script, and nothing from anywhere else.
     """
+    about = {"language": language, "name": LANGUAGES[language].name if language else "", "words": words_of(language)}
+    html = path.read_text("utf-8").replace("@SHARED@", SHARED.read_text("utf-8"))
     hashes = {}
     for name in ("style", "script"):
         content = html.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
@@ -102,4 +108,4 @@ def page_with(html: str, data: Mapping[str, Any]) -> str:
         f"default-src 'none'; style-src {hashes['style']}; script-src {hashes['script']}; base-uri 'none'; "
         "form-action 'none'"
     )
-    return html.replace("@POLICY@", policy).replace("@DATA@", json_for_script(data))
+    return html.replace("@POLICY@", policy).replace("@DATA@", json_for_script({**data, **about}))

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, USAGE
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENTS, USAGE
 from turkic_idiom_tasks.tasks.items.open_tasks import TRANSLATE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
@@ -131,7 +131,7 @@ def item_board_data(dataset: Dataset) -> BoardData:
                     floor=items.chance,
                     headline_floor=items.chance,
                     spelling_free=frozenset(item.id for item in items.rows if not item.shares_stem)
-                    if task == EQUIVALENT
+                    if task in EQUIVALENTS
                     else None,
                 )
                 subsets.append(subset)

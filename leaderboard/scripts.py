@@ -38,7 +38,7 @@ from turkic_idiom_tasks.results.model_predictions import BASELINE
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.spans import TAG_LETTERS
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENTS
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
 
@@ -68,7 +68,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
             "title": subset_title(subset.name),
             "from": get_language(subset.name.partition("-")[0]).code,
             "language": subset.language,
-            "label": subset_title(subset.name) if subset.task == EQUIVALENT else LANGUAGES[subset.language].name,
+            "label": subset_title(subset.name) if subset.task in EQUIVALENTS else LANGUAGES[subset.language].name,
             "n": subset.n,
             "headline": _headline(subset, concepts.tolist()) if subset.key in headlined else None,
             "provisional": subset.name not in in_means,

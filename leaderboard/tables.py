@@ -31,6 +31,8 @@ TASK_TITLES = {
     "equivalent": "Equivalent in another language",
     "usage": "Figurative or literal use",
     "cloze": "Idiom for a blank",
+    "meaning_rivals": "Meaning of an idiom, ten near options",
+    "equivalent_rivals": "Equivalent in another language, ten near options",
     "situation": "Idiom for a situation",
 }
 TASK_TITLES |= {name: f"{task.title}, without options" for name, task in OPEN_TASKS.items()}

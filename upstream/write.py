@@ -12,7 +12,16 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.results.item_answers import find_items
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, LETTERS, MEANING, USAGE, Item, Option
+from turkic_idiom_tasks.tasks.items.item_types import (
+    CLOZE,
+    EQUIVALENT,
+    LETTERS,
+    MEANING,
+    N_OPTIONS,
+    USAGE,
+    Item,
+    Option,
+)
 from turkic_idiom_tasks.tasks.items.items import item_sets
 from turkic_idiom_tasks.tasks.items.prompts import prompt, question
 
@@ -60,7 +69,7 @@ def form_of_answer() -> str:
     options = tuple(Option(text) for text in ("a", "b", "c", "d"))
     item = Item("id", MEANING, PIVOT, PIVOT, "concept", "idiom", "idiom", options, 0)
     first, task = (text.partition("\n")[0] for text in (prompt(item), question(item)))
-    return first.removeprefix(task).partition(", ".join(LETTERS))[0]
+    return first.removeprefix(task).partition(", ".join(LETTERS[:N_OPTIONS]))[0]
 
 
 def mteb_module(repository: str, commit: str) -> str:
@@ -199,7 +208,7 @@ from lighteval.tasks.requests import Doc
 
 
 def turkic_idiom_prompt(line, task_name: str = None):
-    letters = "{LETTERS}"[: len(line["options"])]
+    letters = "{LETTERS[:N_OPTIONS]}"[: len(line["options"])]
     task, *lines = line["question"].split("\\n")
     lines += [f"{{letter}}. {{option}}" for letter, option in zip(letters, line["options"])]
     return Doc(

@@ -43,7 +43,7 @@ def run(item_lexicon, tmp_path):
             return output
 
         model = get_model("mockllm/recorded", memoize=False, custom_outputs=generate)
-        made = task(data=str(item_lexicon), **arguments)
+        made = task(**{"data": str(item_lexicon)} | arguments)
         (log,) = inspect_eval(made, model=model, epochs=epochs, display="none", log_dir=str(tmp_path))
         assert log.status == "success", log.error
         (scores,) = log.results.scores
@@ -102,29 +102,37 @@ def test_one_set_has_the_scores_of_our_scorer_and_errors_clustered_by_concept(ru
     assert unreadable.count("invalid_response_format") == read.count(None)
 
 
+def test_ten_options_have_ten_letters_and_the_scores_of_our_scorer(run):
+    items = build_items(open_dataset(), "meaning_rivals", "gag")
+    texts = ["J", "I think K", "The answer is (E).", "L"]  # no option is I, and L is beyond the tenth
+    script = scripted(items, texts)
+    log, scores = run(inspect_tasks.meaning_rivals, script.__getitem__, language="gag", prompt="en2", data="")
+    answers = [answer for answer, _ in zip(cycle([8, 9, 4, None]), items, strict=False)]
+    is_right = [answer == item.gold for answer, item in zip(answers, items, strict=True)]
+    assert scores["accuracy"] == pytest.approx(sum(is_right) / len(items))
+    assert scores["unreadable"] == pytest.approx(answers.count(None) / len(items))
+    assert {len(sample.choices) for sample in log.samples} == {10}
+
+
 def test_several_sets_weigh_alike_and_few_shot_examples_come_from_training_items(run, dataset):
-    by_set = {name: build_items(dataset, "equivalent", "tr", name) for name in ("az", "uz")}
+    by_set = {name: build_items(dataset, "meaning", name) for name in ("tr", "az", "uz")}
     script = {}
-    for target, items in by_set.items():
-        letters = [LETTERS[item.gold] for item in items] if target == "az" else ["B"]
-        script |= scripted(items, letters)
-    log, scores = run(inspect_tasks.equivalent, script.__getitem__, language="tr", prompt="en2", few_shot=2)
+    for language, items in by_set.items():
+        script |= scripted(items, ["B"] if language == "uz" else [LETTERS[item.gold] for item in items])
+    log, scores = run(inspect_tasks.meaning, script.__getitem__, prompt="en2", few_shot=2)
     uz = score_items(by_set["uz"], [1] * len(by_set["uz"]))
     assert len(by_set["az"]) != len(by_set["uz"])  # or a mean over items would be the same
-    assert scores["accuracy"] == pytest.approx((1 + uz["accuracy"]) / 2, abs=1e-12)
-    assert scores["accuracy_equivalent_tr_uz"] == pytest.approx(uz["accuracy"], abs=1e-12)
-    # the variance of the mean of a constant 1 and of one set is a quarter of that set's; all clusters count
+    assert scores["accuracy"] == pytest.approx((1 + 1 + uz["accuracy"]) / 3, abs=1e-12)
+    assert scores["accuracy_meaning_uz"] == pytest.approx(uz["accuracy"], abs=1e-12)
+    # the variance of the mean of two constants and of one set is a ninth of that set's; all clusters count
     right = [float(item.gold == 1) for item in by_set["uz"]]
     n = len(right)
     concepts = {item.concept for items in by_set.values() for item in items}
     squares = sum((value - sum(right) / n) ** 2 for value in right) / n**2
-    expected = math.sqrt(squares / 4 * len(concepts) / (len(concepts) - 1))
+    expected = math.sqrt(squares / 9 * len(concepts) / (len(concepts) - 1))
     assert scores["stderr"] == pytest.approx(expected, abs=1e-12)
-    train = {
-        prompt(item, "en2"): LETTERS[item.gold]
-        for item in build_items(dataset, "equivalent", "tr", "uz", split="train")
-    }
-    sample = next(sample for sample in log.samples if sample.id.startswith("equivalent_tr_uz/"))
+    train = {prompt(item, "en2"): LETTERS[item.gold] for item in build_items(dataset, "meaning", "uz", split="train")}
+    sample = next(sample for sample in log.samples if sample.id.startswith("meaning_uz/"))
     roles = [message.role for message in sample.input]
     assert roles == ["user", "assistant", "user", "assistant", "user"]
     assert [train[sample.input[k].content] for k in (0, 2)] == [sample.input[k].content for k in (1, 3)]

@@ -79,6 +79,44 @@ def test_lines_of_one_s_own_need_an_id_a_language_an_idiom_a_reference_and_an_an
         assert len(server.requests) == 4
 
 
+def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(judge, tmp_path):
+    """By the meaning alone the second answer is only related; nothing is asked twice after a run that was cut off."""
+    row = {"language": "az", "concept": "turn-a-blind-eye", "meaning": "görməzliyə vurmaq", "idiom": "göz yummaq"}
+    write_lines(tmp_path / "free.jsonl", [row | {"answer": answer} for answer in ("göz örtmək", "üz çevirmək", "?")])
+
+    def answer(body):
+        texts = texts_in(body)
+        if "?" in texts:
+            return "I cannot say"
+        is_alone = "göz yummaq" not in texts
+        verdict = "related" if is_alone and "üz çevirmək" in texts else "Same."
+        return json.dumps({"analysis": "", "verdict": verdict})
+
+    with running_llm(answer) as server:
+        code, _, err = judge("free.jsonl", "--set", "max_requests=3", "--set", "concurrency=1", server=server)
+        assert (code, "max_requests=3 are used up" in err) == (1, True)
+        assert not (tmp_path / "free.jsonl-verdicts.jsonl").exists()
+        code, out, _ = judge("free.jsonl", "--dry-run", server=server)
+        assert (code, len(server.requests)) == (0, 3)
+        code, out, _ = judge("free.jsonl", server=server)
+    assert code == 0
+    assert len(server.requests) == 3 * 2 + 2  # the two questions about "?" were repaired once each
+    assert "unreadable" in out
+    lines = [json.loads(line) for line in (tmp_path / "free.jsonl-verdicts.jsonl").read_text("utf-8").splitlines()]
+    expected = [("göz örtmək", "same", ["same", "same"]), ("üz çevirmək", "related", ["same", "related"])]
+    assert [(line["answer"], line["verdict"], line["readers"]) for line in lines] == expected
+    assert all((line["language"], line["concept"]) == ("az", "turn-a-blind-eye") for line in lines)
+
+
+@pytest.mark.parametrize("change", [{"language": "en"}, {"answer": None}, {"model": "any"}])
+def test_a_free_answer_that_cannot_be_used_is_named_with_its_line(judge, tmp_path, change):
+    row = {"language": "tr", "concept": "c", "meaning": "kızmak", "idiom": "küplere binmek", "answer": "tepesi atmak"}
+    write_lines(tmp_path / "free.jsonl", [row, row | change])
+    with running_llm(lambda body: "") as server:
+        code, _, err = judge("free.jsonl", server=server)
+    assert (code, "free.jsonl:2: " in err, server.requests) == (1, True, [])
+
+
 @pytest.mark.slow
 def test_inspect_asks_judges_and_logs(judge, tmp_path, monkeypatch):
     import inspect_ai

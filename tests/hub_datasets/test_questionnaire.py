@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from hub_datasets.review import WORDS
 from tests.browser_pages import axe_findings, watched_pages
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -48,6 +49,17 @@ def test_items_are_of_each_kind_alike_and_the_page_holds_no_key(page_file, items
             assert item.idiom not in text
         else:
             assert row["options"] == [option.text for option in item.options]
+
+
+def test_an_invitation_stands_in_the_languages_of_the_items_and_in_english(item_lexicon, tmp_path, capsys):
+    arguments = ["--kind", "meaning", "--items", "3", "--data", str(item_lexicon), "--out", str(tmp_path / "q.html")]
+    assert main(["lm", "questionnaire", *arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    texts = {line.partition(":")[0]: line for line in lines if line[2:3] == ":"}
+    assert list(texts) == ["tr", "az", "uz", "en"]
+    assert all(" 3 " in text and "q.html" in text for text in texts.values())
+    assert "soʻralmaydi" in texts["uz"]
+    assert data_of(tmp_path / "q.html")["words"] is None  # a page in three languages is in English
 
 
 def answers(page_file, items, *, n_right, profile=None):
@@ -117,15 +129,20 @@ def test_the_page_by_keyboard_and_on_a_phone(page_file, items, browser, tmp_path
                 page.fill("#words", "göz yummak")
                 page.press("#words", "Enter")
         page.click("#save")
-        assert "native language" in page.inner_text("#said")
+        words = json.loads(WORDS.read_text("utf-8"))["tr"]
+        assert page.inner_text("#said") == words["Please say your native language and your age first."]
+        assert page.title() == f"{words['Questions about idioms']}: Türkçe"
         page.fill("#native", "Türkçe")
-        page.select_option("#age", "30-44")
+        page.select_option("#age", label="60 ve üzeri")
         page.reload()  # nothing is lost
+        page.click("#switch")
+        page.wait_for_function("document.documentElement.lang === 'en'")
+        assert "Save my answers" in page.inner_text("#save")
         with page.expect_download() as download:
             page.click("#save")
         file = tmp_path / download.value.suggested_filename
         download.value.save_as(file)
     saved = json.loads(file.read_text("utf-8"))
     assert re.fullmatch(r"answers-[0-9a-f]{8}\.json", file.name)
-    assert saved["profile"] == {"native": "Türkçe", "region": "", "age": "30-44"}
+    assert saved["profile"] == {"native": "Türkçe", "region": "", "age": "60 or older"}
     assert [row["answer"] for row in saved["answers"]] == [1 if row["options"] else "göz yummak" for row in shown]

@@ -27,6 +27,18 @@ def an_item(kind="meaning", language="tr", target=None):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("J", 8), ("k)", 9), ("I think the answer is H", 7), ("Cevap: I think E", 4), ("К", 9),
+        ("The answer is L.", None), ("I", None), ("I would say J, not K", None),
+    ],
+)  # fmt: skip
+def test_ten_options_have_letters_without_i(text, position):
+    assert read_letter(text, 10) == position
+    assert read_letter(text, 4) == (position if position is not None and position < 4 else None)
+
+
 @pytest.mark.parametrize("text", ["B", " B\n", "B.", "(B)", "B)", "<think>A? C? B!</think>\n\nB"])
 def test_the_strict_reading_takes_the_letter_alone(text):
     assert read_letter(text, 4, strict=True) == read_letter(text, 4) == 1

@@ -1,5 +1,7 @@
 """Items of the bundled lexicon: what their options are, never are, and how they stand."""
 
+import itertools
+import json
 import math
 from collections import Counter
 from dataclasses import replace
@@ -16,11 +18,13 @@ from turkic_idiom_tasks.orthography import content_stems, fold
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
-from turkic_idiom_tasks.tasks.items.cloze import BLANK
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
-from turkic_idiom_tasks.tasks.items.items import available, build_items
+from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
+from turkic_idiom_tasks.tasks.items.rivals import NEAREST
+from turkic_idiom_tasks.tasks.items.scoring import image_of
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
+from turkic_idiom_tasks.tasks.items.written import BLANK
 
 SETS = (("meaning", "tr", None), ("meaning", "gag", None), ("equivalent", "tr", "uz"), ("cloze", "az", None))
 FIVE_POINTS = 0.05
@@ -72,15 +76,48 @@ def test_knowing_no_idiom_does_not_help(sets):
         names = ("longest", "shortest", "position") if kind == "equivalent" else (*NAMES[:3], "overlap")
         for name in names:
             assert abs(baseline_accuracy(name, items) - chance) <= FIVE_POINTS, (kind, name)
-        assert baseline_accuracy("gold", items) == 1
+
+
+@pytest.mark.parametrize(
+    "name", [("meaning_rivals", "tr"), ("meaning_rivals", "uz"), ("equivalent_rivals", "az", "uz")]
+)
+def test_rivals_are_ten_near_options_none_judged_like_another_and_no_twins(dataset, name):
+    nearest = {row["concept"]: row["nearest"] for row in map(json.loads, NEAREST.read_text("utf-8").splitlines())}
+    items = build_items(dataset, *name)
+    assert len(items) > 140
+    language = LANGUAGES[name[-1]]
+    for item in items:
+        concepts = [option.concept for option in item.options]
+        assert len({fold(option.text, language) for option in item.options}) == 10
+        assert concepts[item.gold] == item.concept
+        assert set(concepts) - {item.concept} <= set(nearest[item.concept])
+        assert {option.trap for option in item.options} == {None, "near"}
+        for first, second in itertools.combinations(concepts, 2):
+            assert tuple(sorted((first, second))) not in dataset.lexicon.equivalents
+    names = ("longest", "shortest", "position", "middle", *(["overlap"] if len(name) == 2 else []))
+    for baseline in names:
+        assert abs(baseline_accuracy(baseline, items) - 0.1) <= FIVE_POINTS + 0.02, baseline
+    if len(name) == 3:
+        free = [item for item in items if not item.shares_stem]
+        assert baseline_accuracy("overlap", free) <= 0.1 + FIVE_POINTS + 0.02
+        assert "twins" not in {image_of(item) for item in items}
+    unjudged = LexiconDataset(replace(dataset.lexicon, equivalents={}), "unjudged")
+    assert build_items(unjudged, *name) == ()  # the nearest concept may be right too
+
+
+@pytest.mark.parametrize("languages", [("tr", "gag"), ("az", "tk"), ("tk", "az")])
+def test_at_most_a_tenth_of_the_equivalents_are_the_same_word_for_word(dataset, languages):
+    images = Counter(image_of(item) for item in build_items(dataset, "equivalent", *languages))
+    assert images["twins"] > 0
+    assert images["twins"] <= images.total() / 10 < images["twins"] + 1.2  # as many as there may be
 
 
 def test_spelling_helps_only_where_words_are_shared(sets):
     rows = baseline_rows("equivalent_tr_uz", sets["equivalent", "tr", "uz"])
-    assert [row.name.partition(", ")[2] for row in rows] == ["", "shared stem", "other stems"]
-    assert rows[0].n_items == rows[1].n_items + rows[2].n_items
-    assert rows[1].accuracies["overlap"] > 0.6
-    assert rows[2].accuracies["overlap"] < 0.35
+    assert [row["set"].partition(", ")[2] for row in rows] == ["", "shared stem", "other stems"]
+    assert rows[0]["items"] == rows[1]["items"] + rows[2]["items"]
+    assert rows[1]["overlap"] > 0.6
+    assert rows[2]["overlap"] < 0.35
 
 
 def test_types_of_traps(dataset, sets):
@@ -269,9 +306,9 @@ def test_wrong_arguments_are_named(dataset, arguments, named):
 
 
 def test_a_small_lexicon_has_no_items_and_a_larger_one_some():
-    assert available(LexiconDataset(small_lexicon(3), "small")) == []
-    names = [item_set.name for item_set in available(LexiconDataset(small_lexicon(12), "small"))]
-    assert names == ["meaning_tr"]
+    for n_concepts, expected in ((3, []), (12, ["meaning_tr"])):
+        dataset = LexiconDataset(small_lexicon(n_concepts), "small")
+        assert [item_set.name for item_set in item_sets() if items_of_set(dataset, item_set)] == expected
 
 
 N_CONCEPTS = 24

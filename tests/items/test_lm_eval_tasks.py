@@ -13,7 +13,7 @@ from lm_eval.api.metrics import mean_stderr
 from tests.lm_eval_runs import Scripted, evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses import TASK_FOLDER, lm_eval_items, lm_eval_yaml
+from turkic_idiom_tasks.harnesses import TASK_FOLDER, lm_eval_plugin, lm_eval_yaml
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.tasks.items.items import KINDS, build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
@@ -47,13 +47,25 @@ def test_every_name_of_the_documentation_is_known(manager):
     for kind in ("cloze_open", "recall", "recall_en", "recall_three", "situation_open", "situation"):
         assert {f"turkic_idiom_{kind}_{code}" for code in codes} <= tasks
         assert {f"turkic_idiom_{kind}", f"turkic_idiom_{kind}_prompts"} <= groups
-    everything = manager.task_index["turkic_idiom_lm"].cfg["task"]
-    assert everything == [f"turkic_idiom_{kind}" for kind in (*KINDS, *OPEN_TASKS)]
+    assert manager.task_index["turkic_idiom_lm"].cfg["task"] == [f"turkic_idiom_{kind}" for kind in KINDS]
+    written = manager.task_index["turkic_idiom_lm_gen"].cfg["task"]
+    assert written == [f"turkic_idiom_{kind}" for kind in (*(f"{kind}_gen" for kind in KINDS), *OPEN_TASKS)]
+
+
+@pytest.mark.parametrize("other", ["turkic_idiom_lm_gen", "turkic_idiom_lm_open"])
+def test_likelihoods_and_written_answers_run_together(item_lexicon, monkeypatch, other):
+    """lm-eval refuses groups that have a task in common."""
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(item_lexicon))
+    loaded = our_tasks().load(["turkic_idiom_lm", other])
+    assert {"turkic_idiom_meaning_tr", "turkic_idiom_recall_tr"} <= loaded["tasks"].keys()
+    assert ("turkic_idiom_meaning_tr_gen" in loaded["tasks"]) == (other == "turkic_idiom_lm_gen")
 
 
 def test_a_model_that_is_always_right(manager):
     tasks = ["turkic_idiom_usage", "turkic_idiom_usage_tk_gen", "turkic_idiom_meaning_gag",
-             "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag"]  # fmt: skip
+             "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag",
+             "turkic_idiom_meaning_rivals_gag_gen", "turkic_idiom_equivalent_rivals_tr_gag",
+             "turkic_idiom_recall_en_gag"]  # fmt: skip
     results = evaluate(gold, tasks, manager)
     for name, row in results["results"].items():
         is_open = "open" in name or "recall" in name
@@ -65,6 +77,10 @@ def test_a_model_that_is_always_right(manager):
             assert row[f"unreadable,{filters[-1]}"] == 0
         if "usage" in name:
             assert row[f"pair_acc,{filters[-1]}"] == 1
+    judged = {name for name, config in results["configs"].items() if "judged_answers" in config["metadata"]}
+    assert judged == {"turkic_idiom_recall_gag", "turkic_idiom_recall_en_gag"}
+    letters = {sample["doc"]["answer"] for sample in results["samples"]["turkic_idiom_meaning_rivals_gag_gen"]}
+    assert letters == set("ABCDEFGHJK")
     for name in ("turkic_idiom_usage_tr", "turkic_idiom_meaning_gag"):  # results name their data
         metadata = results["configs"][name]["metadata"]
         assert (metadata["data"], metadata["data_revision"]) == (open_dataset().path, open_dataset().revision)
@@ -292,11 +308,11 @@ def test_groups_leave_out_what_the_data_lacks_and_then_have_no_mean(small_lexico
 def test_nested_groups_leave_out_empty_groups(small_lexicon, monkeypatch):
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(small_lexicon))
     monkeypatch.setattr(
-        lm_eval_items, "items_of", lambda _, kind, *languages: kind == "cloze_open" and "uz" in languages
+        lm_eval_plugin, "build_items", lambda _, kind, *languages: kind == "cloze_open" and "uz" in languages
     )
     fresh = our_tasks()
     monkeypatch.setattr(type(fresh._factory), "build", lambda *arguments, **options: arguments[1])
-    entry = fresh._load_spec("turkic_idiom_lm")
+    entry = fresh._load_spec("turkic_idiom_lm_gen")
     assert entry.cfg["task"] == ["turkic_idiom_cloze_open"]
     assert fresh.task_index["turkic_idiom_cloze_open"].cfg["task"] == ["turkic_idiom_cloze_open_uz"]
     assert "aggregate_metric_list" not in fresh.task_index["turkic_idiom_cloze_open"].cfg

@@ -49,10 +49,7 @@ def test_a_new_kind_needs_its_builder_and_its_wording_alone():
     run = subprocess.run([sys.executable, "-c", TOY], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert "toy_tr" in run.stdout
-    assert (
-        "unknown kind of items 'cloze_with_a_typo'; known: meaning, equivalent, usage, cloze, situation, toy"
-        in run.stderr
-    )
+    assert re.search("unknown kind of items 'cloze_with_a_typo'; known: meaning, equivalent, .*, toy", run.stderr)
 
 
 def test_a_pooling_stands_in_two_files():

@@ -142,7 +142,8 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert sum(of_near["shares"].values()) == pytest.approx(1)
     assert of_near["shares"]["near"] > 0.6  # where an item has no near trap, any other
     missed = {item["task"]: item for item in missed_items(board, data.lexicon)}
-    assert set(missed) == set(ITEM_TASKS) - {"situation", "situation_open"}  # of which these data have none
+    absent = {"situation", "situation_open", "meaning_rivals", "equivalent_rivals"}  # these data have none
+    assert set(missed) == set(ITEM_TASKS) - absent
     assert (missed["meaning"]["n_missed"], missed["meaning"]["n_models"]) == (2, 3)
     assert (missed["usage"]["n_missed"], missed["usage"]["n_models"]) == (1, 2)
     assert missed["cloze_open"]["chosen"] == ""  # nothing that could be read

@@ -12,7 +12,7 @@ from turkic_idiom_tasks.tasks.siblings.questions import build_questions, questio
 
 
 def test_scores_are_scikit_learns(manager, labelled_astitch):
-    gold = [question.labels[question.gold] for question in build_questions(AStitchData(), "idiomaticity", "eng")]
+    gold = [question["labels"][question["gold"]] for question in build_questions(AStitchData(), "idiomaticity", "eng")]
     wrong = {"A": "B", "B": "A"}
     written = iter([wrong.get, str, str, lambda right: "lol"])  # the last one cannot be read
     results = evaluate(lambda document: next(written)(document["answer"]), ["astitch_idiomaticity_eng_gen"], manager)
@@ -25,16 +25,18 @@ def test_scores_are_scikit_learns(manager, labelled_astitch):
 def test_the_questions_say_what_is_asked_and_which_letter_is_right(labelled_astitch):
     data = AStitchData()
     idiomatic, literal, name, _ = build_questions(data, "idiomaticity", "por")
-    assert idiomatic.query.startswith("Expression: gold mine\nSentence: Data is a gold mine.\nIs the expression ")
-    assert "Portuguese" in idiomatic.query
-    assert idiomatic.query.endswith("\nA. idiomatic\nB. not idiomatic\nAnswer:")
-    assert [question.letters[question.gold] for question in (idiomatic, literal, name)] == ["A", "B", "B"]
+    assert idiomatic["query"].startswith("Expression: gold mine\nSentence: Data is a gold mine.\nIs the expression ")
+    assert "Portuguese" in idiomatic["query"]
+    assert idiomatic["query"].endswith("\nA. idiomatic\nB. not idiomatic\nAnswer:")
+    assert [question["letters"][question["gold"]] for question in (idiomatic, literal, name)] == ["A", "B", "B"]
     meant = build_questions(data, "meaning", "eng")
     assert len(meant) == 3 * 3 + 2
-    assert meant[0].query.startswith("Expression: gold mine\nSentence: Data is a gold mine.\nMeaning: source of riches")
-    assert [question.letters[question.gold] for question in meant[:3]] == ["A", "B", "B"]  # yes, no, no
+    assert meant[0]["query"].startswith(
+        "Expression: gold mine\nSentence: Data is a gold mine.\nMeaning: source of riches"
+    )
+    assert [question["letters"][question["gold"]] for question in meant[:3]] == ["A", "B", "B"]  # yes, no, no
     (example, *_) = build_questions(data, "idiomaticity", "eng", part="train_few_shot")
-    assert "sat in the tree" in example.query
+    assert "sat in the tree" in example["query"]
     assert questions_revision(meant) != questions_revision(meant[1:])
 
 
@@ -46,10 +48,10 @@ def test_the_questions_of_the_real_data_are_as_many_as_the_paper_says(outside_da
     for language, n_sentences, n_idiomatic in (("eng", 483, 149), ("por", 279, 165)):  # tables 10 and 11
         questions = build_questions(data, "idiomaticity", language)
         assert len(questions) == n_sentences
-        assert sum(question.labels[question.gold] == 0 for question in questions) == n_idiomatic
+        assert sum(question["labels"][question["gold"]] == 0 for question in questions) == n_idiomatic
         meant = build_questions(data, "meaning", language)
-        assert sum(question.gold == 0 for question in meant) == n_sentences  # each sentence has one meaning
-        assert {question.idiom for question in meant} == {question.idiom for question in questions}
+        assert sum(question["gold"] == 0 for question in meant) == n_sentences  # each sentence has one meaning
+        assert {question["idiom"] for question in meant} == {question["idiom"] for question in questions}
 
 
 def test_models_that_are_right_constant_and_unreadable(labelled_astitch, manager):

@@ -32,7 +32,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
-    from hub_datasets.judge import Case, Judged
+    from hub_datasets.judge import Case, FreeAnswer, Judged
     from hub_datasets.questions import Asking, Reply
 
 
@@ -159,7 +159,8 @@ def judge(
         list[Path],
         typer.Argument(
             metavar="LEXICON|SAMPLES...",
-            help="A lexicon directory; or explanations: sample files of lm-eval, logs of Inspect, JSONL, or folders.",
+            help="A lexicon directory; explanations: sample files of lm-eval, logs of Inspect, JSONL, or folders; or a "
+            "file of lm report --unjudged.",
         ),
     ],
     models: Panel,
@@ -180,15 +181,15 @@ def judge(
     dry_run: DryRun = False,
     values: Values = None,
 ) -> None:
-    """Have a model, or a panel of several, rate idiom-meaning pairs or explanations as HIGH, MEDIUM or LOW.
+    """Have a model, or a panel, rate idiom-meaning pairs or explanations HIGH, MEDIUM or LOW, or judge free answers.
 
     Of a LEXICON the pairs are rated; the options --cross-lingual, --n, --plant, --min-caught and --language are for it.
     Explanations are the answers of the task explain, whose samples lm-eval writes with --log_samples; they are rated
     against the meaning in the lexicon. The verdict of a panel is the quality with the most votes; its agreement is the
     share of equal pairs of votes and Krippendorff's alpha. The intervals resample concepts. A planted error is caught
-    if it is not rated HIGH.
+    if it is not rated HIGH. Free answers are judged same, related or no, each in two passes; the lowest verdict counts.
     """
-    from hub_datasets.judge import caught_errors, explanation_files, read_explanations
+    from hub_datasets.judge import caught_errors, explanation_files, read_explanations, read_free_answers
     from hub_datasets.prompts import CROSS_LINGUAL, MONOLINGUAL
     from turkic_idiom_tasks.lexicon.load import file_names
 
@@ -203,8 +204,12 @@ def judge(
         return
     if cross_lingual or languages or n or plant or min_caught:
         raise usage_error("--cross-lingual, --n, --plant, --min-caught, --language: only for a lexicon directory")
-    cases = read_explanations(paths)
     verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
+    answers = read_free_answers(first) if len(paths) == 1 else []
+    if answers:
+        _judge_answers(answers, models, settings, verdicts, inputs=[first])
+        return
+    cases = read_explanations(paths)
     # Not the folders themselves, because the verdicts stand in the folder of the samples unless --verdicts is given.
     _judge(cases, models, settings, verdicts, inputs=explanation_files(paths))
 
@@ -288,6 +293,36 @@ def _judge(
         sys.stdout.write(f"agreement of the panel on {len(units)} cases: {same} of pairs, alpha {chance_corrected}\n")
     sys.stdout.write(printable(f"{verdicts}: {len(judged)} verdicts\n"))
     return judged
+
+
+def _judge_answers(
+    answers: Sequence[FreeAnswer], models: Sequence[str], settings: Asking, verdicts: Path, *, inputs: list[Path]
+) -> None:
+    """Ask the models about free answers; write and count the verdicts on those of which every reading could be read."""
+    from hub_datasets.judge import VERDICTS, AnswerJudgement
+    from turkic_idiom_tasks.io.output_files import check_outputs, write_output
+
+    check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
+    questions = [question for answer in answers for question in answer.questions(settings.prompt)]
+    asked = ask_models(models, questions, settings)
+    if asked is None:
+        return
+    n_passes = len(questions) // len(answers)
+    lines = []
+    counts: dict[str, Counter[str]] = {}
+    for number, answer in enumerate(answers):
+        readings = []
+        for replies in asked.values():
+            for reply in replies[number * n_passes : (number + 1) * n_passes]:
+                readings += [reply.value.verdict] if isinstance(reply.value, AnswerJudgement) else []
+        outcome = "unreadable"
+        if len(readings) == n_passes * len(asked):
+            lines.append(answer.to_json(readings, judges=list(asked)) + "\n")
+            outcome = max(readings, key=VERDICTS.index)
+        counts.setdefault(answer.language, Counter())[outcome] += 1
+    write_output(verdicts, "".join(lines), command="judge")
+    _print_counts(counts, head=["verdict", "answers"])
+    sys.stdout.write(printable(f"{verdicts}: {len(lines)} verdicts, lines for judged_answers.jsonl\n"))
 
 
 def _dates(replies: Sequence[Reply]) -> str:

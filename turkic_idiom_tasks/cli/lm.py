@@ -33,6 +33,7 @@ _DETAILS = {  # task -> further scores, each in a row of its own below the main 
     "cloze_open": {"exact": "the very form", "lemma": "the same stems"},
     "spans": {"span_f1_strict": "strict IOB2", "token_f1": "words", "sequence_accuracy": "whole sentences"},
 }
+_DETAILS["equivalent_rivals"] = _DETAILS["equivalent"]
 _IDIOM_DETAILS = {
     "first": "the first",
     "exact": "idiom or variant",
@@ -74,9 +75,10 @@ def questionnaire(
     """Write a page on which people answer items; `lm report` reads the files that they save and send back.
 
     The page works from a file and on a phone, without a network, and does not hold the key. Everybody gets the same
-    items, as many of each kind and language as of any other.
+    items, as many of each kind and language as of any other. A page in one language has its texts in it. An invitation
+    to send with it is printed.
     """
-    from hub_datasets.questionnaire import questionnaire_page
+    from hub_datasets.questionnaire import invitation, questionnaire_page
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.errors import usage_error
     from turkic_idiom_tasks.io.files import write_text
@@ -98,6 +100,8 @@ def questionnaire(
         raise usage_error(f"{dataset.path}: has no items of these kinds and languages; see turkic-idiom lm stats")
     write_text(out, page)
     sys.stdout.write(printable(f"{out}: {n_items} items of {len(subsets)} sets\n"))
+    for code in dict.fromkeys([*(subset.partition("-")[0] for _, subset in subsets), "en"]):
+        sys.stdout.write(printable(f"\n{code}: {invitation(code, out.name, n_items)}\n"))
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5 --tokenizer ./my-model")
@@ -109,8 +113,7 @@ def stats(
         int | None, typer.Option("--shots", min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
     ] = None,
     tokenizer: Annotated[
-        str | None,
-        typer.Option("--tokenizer", metavar="MODEL", help="Also the cost, in tokens of this model."),
+        str | None, typer.Option("--tokenizer", metavar="MODEL", help="Also the cost, in tokens of this model.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of tables.")] = False,
 ) -> None:
@@ -137,10 +140,7 @@ def stats(
         for trap in TRAPS:
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
         row["small_sample"] = len(members) < SMALL_N
-        row["baselines"] = []
-        for baseline in baseline_rows(name, members):
-            facts = {"set": baseline.name, "items": baseline.n_items, "chance": baseline.chance}
-            row["baselines"].append(facts | {"small_sample": baseline.is_small} | baseline.accuracies)
+        row["baselines"] = baseline_rows(name, members)
         if has_cost:
             row["cost"] = []
             for task in (members[0].kind, *OPEN_TASKS):

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
-from turkic_idiom_tasks.tasks.items.items import available, items_of_set, kind_of
+from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set, kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, asked
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
@@ -24,13 +24,7 @@ TEMPERATURE = 0.01
 
 
 def item_samples(
-    dataset: Dataset,
-    task: str,
-    *,
-    language: str = "",
-    target: str = "",
-    variant: str,
-    few_shot: int = 0,
+    dataset: Dataset, task: str, *, language: str = "", target: str = "", variant: str, few_shot: int = 0
 ) -> list[Sample]:
     """Return the test items of a kind or an open task as samples, the first items of all sets before the second ones.
 
@@ -38,14 +32,15 @@ def item_samples(
     """
     _check_options(variant, VARIANTS, few_shot)
     kind = kind_of(task)
-    of_kind = [item_set for item_set in available(dataset) if item_set.kind == kind]
+    of_kind = [item_set for item_set in item_sets() if item_set.kind == kind]
     sets = []
     for item_set in of_kind:
-        if language in ("", item_set.language) and target in ("", item_set.target):
+        if language in ("", item_set.language) and target in ("", item_set.target) and items_of_set(dataset, item_set):
             sets.append(item_set)
     if not sets:
         languages = " ".join(code for code in (language, target) if code)
-        raise _nothing(dataset, kind, languages, known=[item_set.name for item_set in of_kind])
+        known = [item_set.name for item_set in of_kind if items_of_set(dataset, item_set)]
+        raise _nothing(dataset, kind, languages, known=known)
     columns = []
     for item_set in sets:
         # Training items take long to make, so they are made only if examples are wanted

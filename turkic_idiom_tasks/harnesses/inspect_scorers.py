@@ -54,10 +54,7 @@ def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
             concepts = [(score.sample_metadata or {})["concept"] for score in group]
             strata[name] = Stratum(concepts, np.array([_sums(score) for score in group]))
         by_set = {name: float(stratum.sums[:, 0].sum() / stratum.sums[:, 1].sum()) for name, stratum in strata.items()}
-        values = {
-            main: float(np.mean(list(by_set.values()))),
-            "stderr": standard_error(list(strata.values())),
-        }
+        values = {main: float(np.mean(list(by_set.values()))), "stderr": standard_error(list(strata.values()))}
         for share, reason in {"unreadable": UNREADABLE, **({"unjudged": UNJUDGED} if has_unjudged else {})}.items():
             of_sets = [np.mean([score.score.reason == reason for score in group]) for group in groups.values()]
             values[share] = float(np.mean(of_sets))

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
-from turkic_idiom_tasks.splits import TEST, TRAIN
+from turkic_idiom_tasks.splits import TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE, Item
@@ -89,11 +89,11 @@ def load(
 
     def build(split: str) -> HarnessDataset:
         documents = []
-        for item in items_of(dataset, kind, language, target, split=split):
+        for item in build_items(dataset, kind, language, target or None, split=split):
             documents += [_document(dataset, item, kind=kind, variant=variant) for variant in variants]
         return HarnessDataset.from_list(documents)
 
-    n_items = len(items_of(dataset, kind, language, target))
+    n_items = len(build_items(dataset, kind, language, target or None))
     name = "_".join(part for part in (kind, language, target) if part)
     if not n_items:
         raise InputError(f"{dataset.path}: has no test item for {name}; `turkic-idiom lm stats` lists what it has")
@@ -105,11 +105,6 @@ def load(
             dataset.path,
         )
     return _Splits(build)
-
-
-def items_of(dataset: Dataset, kind: str, language: str, target: str = "", *, split: str = TEST) -> tuple[Item, ...]:
-    """Return the items that a task asks."""
-    return build_items(dataset, kind, language, target or None, split=split)
 
 
 def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
-GENERATIVE, PROMPTS, TO = "_gen", "_prompts", "_to_"  # endings of names; the last before a target language
+GENERATIVE, OPEN, PROMPTS, TO = "_gen", "_open", "_prompts", "_to_"  # ends of names; the last before a target language
 
 
 def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -42,8 +42,9 @@ def groups() -> dict[str, list[str]]:
         members.setdefault(group + PROMPTS, []).append(name)
         if kind in OPEN_TASKS and len(languages) > 1:
             members.setdefault(f"{group}{TO}{languages[1]}", []).append(name)
-    for generative in ("", GENERATIVE):
+    written = [f"{kind}{GENERATIVE}" for kind in KINDS]
+    # lm-eval refuses a run of two groups with a task in common, so open tasks do not stand beside likelihoods
+    for ending, kinds in (("", [*KINDS]), (GENERATIVE, [*written, *OPEN_TASKS]), (OPEN, [*OPEN_TASKS])):
         for prompts in ("", PROMPTS):
-            kinds = [*(f"{kind}{generative}" for kind in KINDS), *OPEN_TASKS]
-            members[f"{ALL}{generative}{prompts}"] = [f"{PREFIX}{kind}{prompts}" for kind in kinds]
+            members[f"{ALL}{ending}{prompts}"] = [f"{PREFIX}{kind}{prompts}" for kind in kinds]
     return members

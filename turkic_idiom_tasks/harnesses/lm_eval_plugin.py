@@ -20,6 +20,8 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOL
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES, own_records
+from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.version import __version__
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -99,7 +101,8 @@ def add_provenance(module: ModuleType) -> None:
             else:
                 continue
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
-            if metadata.get("kind") == "recall":
+            asked = OPEN_TASKS.get(metadata.get("kind", ""))
+            if asked is not None and not asked.fills_blank:
                 from turkic_idiom_tasks.tasks.items.scoring import answers_digest  # late: loads the annotator
 
                 provenance["judged_answers"] = answers_digest()
@@ -158,8 +161,6 @@ def _leave_out_absent(manager: Any, group: str) -> None:
     The mean over items in some of the languages is undefined, so a shortened group of items has none. Groups that would
     be empty stay as they are: their tasks raise an error that says what is missing.
     """
-    from turkic_idiom_tasks.harnesses.lm_eval_items import items_of  # late, because it loads lm-eval itself
-
     try:
         dataset = current_dataset()
         absent = []
@@ -168,7 +169,7 @@ def _leave_out_absent(manager: Any, group: str) -> None:
                 is_there = _SPAN_TASKS[name] in dataset.span_languages
             else:
                 kind, languages = _ITEM_TASKS[name]
-                is_there = bool(items_of(dataset, kind, *languages))
+                is_there = bool(build_items(dataset, kind, *languages))
             if not is_there:
                 absent.append(name)
     except InputError:

@@ -14,13 +14,14 @@ from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, TO, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, USAGE
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, EQUIVALENT_RIVALS, MEANING_RIVALS, USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL, RECALL_THREE
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL, RECALL_THREE, TRANSLATE
 
 FOLDER = TASK_FOLDER / "items"
 # Of the tasks of a kind: raised when its items change, or when the same answers get other scores
-VERSIONS = defaultdict(lambda: "2.0", {CLOZE: "3.0", CLOZE_OPEN: "3.0", RECALL: "3.0"})
+VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, CLOZE_OPEN, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
+VERSIONS |= dict.fromkeys((MEANING_RIVALS, EQUIVALENT_RIVALS), "1.0")
 SPAN_ENDINGS = ("", "_xml", "_native")  # of the tasks and groups on spans
 GROUP_VERSION = "4.0"  # raised when a group has another mean
 

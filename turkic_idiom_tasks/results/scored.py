@@ -26,7 +26,7 @@ from turkic_idiom_tasks.results.predictions import (
     Tags,
 )
 from turkic_idiom_tasks.results.record import Record
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT
+from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENTS
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
@@ -195,7 +195,7 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
     right = np.array(answers.are_right(), dtype=np.float64)
     sums = np.stack([right, np.ones(len(right))], axis=1)
     headline = Headline(items.concepts, sums, items.chance)
-    if items.task == EQUIVALENT:
+    if items.task in EQUIVALENTS:
         counted = [place for place, item in enumerate(items.rows) if not item.shares_stem]
         headline = Headline(tuple(items.concepts[place] for place in counted), sums[counted], items.chance)
     return ScoredSubset(

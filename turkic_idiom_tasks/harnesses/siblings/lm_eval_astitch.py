@@ -22,20 +22,7 @@ def load(kind: str, language: str, **_metadata: Any) -> dict[str, HarnessDataset
     data = AStitchData()
     splits = {}
     for split, rows in ((TEST, TEST_PART), (TRAIN, EXAMPLES_PART)):
-        documents = []
-        for question in build_questions(data, kind, language, part=rows):
-            document = {
-                "id": question.id,
-                "kind": kind,
-                "idiom": question.idiom,
-                "query": question.query,
-                "letters": list(question.letters),
-                "labels": list(question.labels),
-                "gold": question.gold,
-                "answer": question.letters[question.gold],
-            }
-            documents.append(document)
-        splits[split] = HarnessDataset.from_list(documents)
+        splits[split] = HarnessDataset.from_list(build_questions(data, kind, language, part=rows))
     return splits
 
 

@@ -21,10 +21,10 @@ from turkic_idiom_tasks.tasks.items.prompts import all_wordings
 
 MAX_WORDS = 15  # of an answer in an open task; more words are prose
 
-_LOOK_ALIKES = str.maketrans("АВСΑΒ", "ABCAB")  # Cyrillic and Greek capitals that look Latin
+_LOOK_ALIKES = str.maketrans("АВСЕНКΑΒΕΗΚ", "ABCEHKABEHK")  # Cyrillic and Greek capitals that look Latin
 _FOREIGN = "БГДΓΔ"  # letters of a list in another alphabet: then А, В is another order than A, B
-_CAPITAL = f"[A-HАВС{_FOREIGN}ΑΒ]"  # no I, which is an English word; E to H are letters beyond the options
-_SMALL = "[a-hавсбгдαβγδ]"
+_CAPITAL = f"[A-HJKАВСЕНК{_FOREIGN}ΑΒΕΗΚ]"  # of four options, those after D are letters beyond the last
+_SMALL = "[a-hjkавсенкбгдαβγδεηκ]"
 _ANY = f"(?:{_CAPITAL}|{_SMALL})"
 _NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _MARKUP = re.compile(r"[*_`$]+|\\boxed|\\text(?:bf)?")

@@ -8,54 +8,41 @@ a score is the expected accuracy of a guess among them.
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from turkic_idiom_tasks.metrics.bootstrap import SEED, SMALL_N
-from turkic_idiom_tasks.tasks.items.cloze import BLANK
-from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap, letters_kept
+from turkic_idiom_tasks.tasks.items.written import BLANK
 
-NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, WINDOW, ENDS, RANDOM, GOLD = (
-    "longest", "shortest", "position", "middle", "overlap", "sentence", "window", "ends", "random", "gold",
+NAMES = LONGEST, SHORTEST, POSITION, MIDDLE, OVERLAP, SENTENCE, WINDOW, ENDS = (
+    "longest", "shortest", "position", "middle", "overlap", "sentence", "window", "ends",
 )  # fmt: skip
 OPTION_ONLY = NAMES[:4]
-_ROUNDS = 100  # of the random baseline
 _WINDOW = 3  # words on each side of a blank
 _END = 3  # letters of a form, which show its inflection
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRow:
-    """Accuracies of the baselines on some items."""
+def baseline_rows(name: str, items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return the baselines of a set, and across languages those of items with and without a shared word stem.
 
-    name: str  # of the set; for a part of `equivalent` with ``shared stem`` or ``other stems`` after it
-    n_items: int
-    chance: float  # accuracy of guessing
-    accuracies: dict[str, float]  # name of the baseline -> expected accuracy, in [0, 1]; NaN without items
-
-    @property
-    def is_small(self) -> bool:
-        """Whether there are too few items to judge by."""
-        return self.n_items < SMALL_N
-
-
-def baseline_rows(name: str, items: Sequence[Item], *, seed: int = SEED) -> list[BaselineRow]:
-    """Return the baselines of a set, and for `equivalent` those of items with and without a shared word stem."""
+    A row has the name, the number of items, the accuracy of guessing, and that of each baseline in [0, 1], or NaN.
+    """
     parts = {name: items}
-    if items and items[0].kind == EQUIVALENT:
+    if items and items[0].shares_stem is not None:
         parts[f"{name}, shared stem"] = [item for item in items if item.shares_stem]
         parts[f"{name}, other stems"] = [item for item in items if not item.shares_stem]
     rows = []
     for part, members in parts.items():
-        accuracies = {baseline: baseline_accuracy(baseline, members, seed=seed) for baseline in NAMES}
         chance = sum(1 / len(item.options) for item in members) / len(members) if members else math.nan
-        rows.append(BaselineRow(part, len(members), chance, accuracies))
+        row = {"set": part, "items": len(members), "chance": chance, "small_sample": len(members) < SMALL_N}
+        rows.append(row | {baseline: baseline_accuracy(baseline, members) for baseline in NAMES})
     return rows
 
 
-def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> float:
+def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
     """Return the expected accuracy of a baseline, in [0, 1]; NaN without items.
 
     - ``longest``, ``shortest``: the option with the most or the fewest characters.
@@ -67,8 +54,6 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
     - ``sentence``: only in `usage`: figurative if the sentence is longer than half of the sentences.
     - ``window``, ``ends``: only in `cloze`: naive Bayes, learned on the other items of the set, on the end of an option
       beside the three words on each side of the blank, or beside the last letters before it and the first after it.
-    - ``random``: an option drawn by the seed, the mean of 100 rounds.
-    - ``gold``: the right option.
 
     Letters are compared by the Dice coefficient of the sets of three letters in a row, in the common orthography.
     """
@@ -81,11 +66,6 @@ def baseline_accuracy(name: str, items: Sequence[Item], *, seed: int = SEED) -> 
     if name == POSITION:
         counts = Counter(item.gold for item in items)
         return max(counts.values()) / len(items)
-    if name == RANDOM:
-        generator = np.random.default_rng(seed)
-        gold = np.array([item.gold for item in items])
-        n_options = np.array([len(item.options) for item in items])
-        return float((generator.integers(n_options, size=(_ROUNDS, len(items))) == gold).mean())
     if name == SENTENCE:
         return _split_accuracy(items, [float(len(item.text)) for item in items])
     if name == OVERLAP and is_usage:
@@ -164,5 +144,4 @@ _PREFERENCES: dict[str, Callable[[Item], list[float]]] = {
     OVERLAP: lambda item: [
         letter_overlap(item.text, option.text, item.language, item.target) for option in item.options
     ],
-    GOLD: lambda item: [float(position == item.gold) for position in range(len(item.options))],
 }

@@ -4,26 +4,27 @@ A `meaning` item asks for the meaning of an idiom, an `equivalent` item for the 
 meaning, and a `usage` item whether an idiom's words are meant figuratively in a sentence.
 """
 
+from collections.abc import Callable
+
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
-from turkic_idiom_tasks.orthography import share_stem
+from turkic_idiom_tasks.orthography import have_same_stems, share_stem
 from turkic_idiom_tasks.splits import TEST, is_test_concept, retrieval_split
 from turkic_idiom_tasks.tasks.items.item_types import (
     EQUIVALENT,
     FIGURATIVE,
-    KINDS,
     LITERAL,
     MEANING,
     USAGE,
     Item,
     ItemSet,
-    Kind,
     Option,
     balanced,
+    stable_hash,
 )
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.placing import make_items
-from turkic_idiom_tasks.tasks.items.traps import Candidate, Pools, Question, Relations, own_concepts
+from turkic_idiom_tasks.tasks.items.traps import Candidate, Pools, Question, Relations, Source, own_concepts
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
@@ -41,8 +42,16 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
     return entries
 
 
-def meaning_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
-    """Return items that ask for the meaning of an idiom among four, all in its language.
+def meaning_items(
+    relations: Relations,
+    language: str,
+    target: str,
+    *,
+    split: str,
+    kind: str = MEANING,
+    source: Callable[..., Source] = Pools,
+) -> list[Item]:
+    """Return items that ask for the meaning of an idiom, with options in its language.
 
     No trap uses a content word of the idiom, because the meanings of a lexicon do not use those of their own idiom.
     """
@@ -50,7 +59,7 @@ def meaning_items(relations: Relations, language: str, target: str, *, split: st
     for concept, entry in relations.lexicon.of(language).items():
         if entry.meaning is not None and not entry.collocation:
             meanings[concept] = entry.meaning
-    pools = Pools(meanings, relations, language=language)
+    pools = source(meanings, relations, language=language)
     own = own_concepts(relations, language=language)
     idiom_words = SharedWords(idioms_of(relations.lexicon, language), language=language)
     meaning_words = SimilarSpelling(meanings, language=language)  # much faster than stems
@@ -66,17 +75,31 @@ def meaning_items(relations: Relations, language: str, target: str, *, split: st
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
             questions.append(question)
-    return make_items(questions, ItemSet(MEANING, language, target))
+    return make_items(questions, ItemSet(kind, language, target))
 
 
-def equivalent_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
-    """Return items that ask which of four idioms of another language means the same as an idiom."""
+def equivalent_items(
+    relations: Relations,
+    language: str,
+    target: str,
+    *,
+    split: str,
+    kind: str = EQUIVALENT,
+    source: Callable[..., Source] = Pools,
+    twins_in_ten: int = 1,
+) -> list[Item]:
+    """Return items that ask which idiom of another language means the same as an idiom.
+
+    Of ten items at most `twins_in_ten` are about idioms that are the same word for word, because these can be answered
+    by spelling. A hash decides which of them are asked about.
+    """
     idioms = idioms_of(relations.lexicon, target)
-    pools = Pools(idioms, relations, language=target)
+    pools = source(idioms, relations, language=target)
     own = own_concepts(relations, language=language)
     own_of_target = own_concepts(relations, language=target)
     spelling = SimilarSpelling(idioms, language=target)
-    questions = []
+    twins: list[Question] = []
+    others: list[Question] = []
     for entry in asked_entries(relations.lexicon, language, split=split):
         if entry.concept in idioms:
             right = relations.lexicon.of(target)[entry.concept]
@@ -89,8 +112,11 @@ def equivalent_items(relations: Relations, language: str, target: str, *, split:
                 likeness=spelling.to_words_of(entry.idiom, language),
                 shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),
             )
-            questions.append(question)
-    return make_items(questions, ItemSet(EQUIVALENT, language, target))
+            is_twin = have_same_stems(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target])
+            (twins if is_twin else others).append(question)
+    twins.sort(key=lambda question: stable_hash("twin", language, target, question.gold.concept))
+    most_twins = len(others) * twins_in_ten // (10 - twins_in_ten)
+    return make_items([*others, *twins[:most_twins]], ItemSet(kind, language, target))
 
 
 def usage_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
@@ -127,6 +153,3 @@ def usage_items(relations: Relations, language: str, target: str, *, split: str)
 def idioms_of(lexicon: Lexicon, language: str) -> dict[str, str]:
     """Return concept -> idiom of a language that can be an option; collocations are left out."""
     return {concept: entry.idiom for concept, entry in lexicon.of(language).items() if not entry.collocation}
-
-
-KINDS |= {MEANING: Kind(meaning_items), EQUIVALENT: Kind(equivalent_items, is_directed=True), USAGE: Kind(usage_items)}

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MEANING, EQUIVALENT, USAGE, CLOZE, SITUATION = ("meaning", "equivalent", "usage", "cloze", "situation")
+MEANING_RIVALS, EQUIVALENT_RIVALS = "meaning_rivals", "equivalent_rivals"
+EQUIVALENTS = EQUIVALENT, EQUIVALENT_RIVALS  # kinds whose headline counts items without a shared word
 TRAPS = NEAR, LEXICAL, RANDOM = ("near", "lexical", "random")
 FIGURATIVE, LITERAL = "figurative", "literal"
-LETTERS = "ABCD"
-N_OPTIONS = 4
+LETTERS = "ABCDEFGHJK"  # of the options, without I: in an answer it would mostly be the English word
+N_OPTIONS, N_RIVALS = 4, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,9 @@ class Item:
     concept: str  # the unit that is resampled; both sentences of a pair share it
     idiom: str  # citation form; in `cloze` what is to be found
     text: str  # what the question is about: the idiom, the sentence (in `cloze` with a blank) or the situation
-    options: tuple[Option, ...]  # four, the two senses in `usage`, or the right one alone in an open task
+    options: tuple[Option, ...]  # as many as `Kind` says, the senses in `usage`, the right one in an open task
     gold: int  # position of the right answer in `options`
-    shares_stem: bool | None = None  # whether the idiom and the right option share a word stem; only in `equivalent`
+    shares_stem: bool | None = None  # whether the idiom and the right option share a word stem; only across languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,6 @@ class ItemSet:
     kind: str  # one of `KINDS`
     language: str  # code of the language of the idiom
     target: str  # code of the language of the options
-    n_items: int = 0  # test items in a dataset
 
     @property
     def name(self) -> str:
@@ -67,9 +68,11 @@ class Kind(NamedTuple):
 
     build: Callable[..., list[Item]]  # of (relations, language, target), with the keyword split
     is_directed: bool = False  # whether the options are in another language than the idiom
+    n_options: int = N_OPTIONS  # except in `usage`
+    wording: str = ""  # kind whose wording it has; empty for its own
 
 
-# By name. Each module of builders adds its own; read it from `items`, which imports them all
+# By name; `items`, which knows the builders, fills it
 KINDS: dict[str, Kind] = {}
 
 

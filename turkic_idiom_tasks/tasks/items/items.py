@@ -1,17 +1,42 @@
 """Items of a dataset: which sets there are, and the items of each."""
 
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST
-from turkic_idiom_tasks.tasks.items import choice_kinds, cloze, situation  # noqa: F401  # they add the kinds to `KINDS`
+from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
+from turkic_idiom_tasks.tasks.items.item_types import (
+    CLOZE,
+    EQUIVALENT,
+    EQUIVALENT_RIVALS,
+    MEANING,
+    MEANING_RIVALS,
+    N_RIVALS,
+    SITUATION,
+    USAGE,
+    Item,
+    ItemSet,
+    Kind,
+)
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
-from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, open_item
+from turkic_idiom_tasks.tasks.items.rivals import Rivals
 from turkic_idiom_tasks.tasks.items.traps import Relations
+from turkic_idiom_tasks.tasks.items.written import written_items
+
+_meaning_rivals = partial(meaning_items, kind=MEANING_RIVALS, source=Rivals)
+_equivalent_rivals = partial(equivalent_items, kind=EQUIVALENT_RIVALS, source=Rivals, twins_in_ten=0)
+KINDS |= {
+    MEANING: Kind(meaning_items),
+    EQUIVALENT: Kind(equivalent_items, is_directed=True),
+    USAGE: Kind(usage_items),
+    CLOZE: Kind(partial(written_items, kind=CLOZE)),
+    SITUATION: Kind(partial(written_items, kind=SITUATION)),
+    MEANING_RIVALS: Kind(_meaning_rivals, n_options=N_RIVALS, wording=MEANING),
+    EQUIVALENT_RIVALS: Kind(_equivalent_rivals, is_directed=True, n_options=N_RIVALS, wording=EQUIVALENT),
+}
 
 
 def build_items(
@@ -49,19 +74,13 @@ def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> t
 
 
 def item_sets() -> list[ItemSet]:
-    """Return every set that a dataset may have, without counts, in a fixed order."""
+    """Return every set that a dataset may have, in a fixed order."""
     sets = []
-    for kind, (_, is_directed) in KINDS.items():
+    for kind, builder in KINDS.items():
         for language in LANGUAGES:
-            targets = [code for code in LANGUAGES if code != language] if is_directed else [language]
+            targets = [code for code in LANGUAGES if code != language] if builder.is_directed else [language]
             sets += [ItemSet(kind, language, target) for target in targets]
     return sets
-
-
-def available(dataset: Dataset) -> list[ItemSet]:
-    """Return the sets of which a dataset has at least one test item, with their sizes."""
-    counted = [replace(item_set, n_items=len(items_of_set(dataset, item_set))) for item_set in item_sets()]
-    return [item_set for item_set in counted if item_set.n_items]
 
 
 @lru_cache(maxsize=256)  # about twice the sets of one dataset

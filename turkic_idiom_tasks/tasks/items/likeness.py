@@ -54,6 +54,9 @@ class SimilarSpelling:
             for word in content_stems(text, LANGUAGES[language]):
                 self._concepts.setdefault(word, set()).add(concept)
         self._words = tuple(self._concepts)
+        self._words_with: dict[str, list[str]] = {}  # first letters -> words
+        for word in self._words:
+            self._words_with.setdefault(word[:_SHARED_PREFIX], []).append(word)
 
     def to_words_of(self, idiom: str, language: str) -> dict[str, float]:
         """Return concept -> how well its text spells the content words of an idiom of another language, above 0.
@@ -72,9 +75,8 @@ class SimilarSpelling:
                 ):
                     if len(other) >= _SHARED_PREFIX:
                         similar[other] = similarity
-                for other in self._words:
-                    if other.startswith(word[:_SHARED_PREFIX]):
-                        similar.setdefault(other, NEARLY_SPELT)
+                for other in self._words_with.get(word[:_SHARED_PREFIX], ()):
+                    similar.setdefault(other, NEARLY_SPELT)
             best: dict[str, float] = {}
             for other, similarity in similar.items():
                 for concept in self._concepts[other]:

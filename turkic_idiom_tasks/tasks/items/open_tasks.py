@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.tasks.items.cloze import blanked
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, SITUATION, Item, Option
+from turkic_idiom_tasks.tasks.items.written import blanked
 
 CLOZE_OPEN, RECALL, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN = (
     "cloze_open", "recall", "recall_en", "recall_three", "translate", "situation_open",

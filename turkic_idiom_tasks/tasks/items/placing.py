@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from turkic_idiom_tasks.tasks.items.item_types import N_OPTIONS, Item, ItemSet, Option, balanced, stable_hash
+from turkic_idiom_tasks.tasks.items.item_types import KINDS, Item, ItemSet, Option, balanced, stable_hash
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
 from turkic_idiom_tasks.tasks.items.traps import Candidate, Question
 
@@ -19,15 +19,18 @@ Traps = dict[str, tuple[Option, ...]]  # id of an item -> its traps
 def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
     """Return the items of a set, sorted by id; questions for which there are too few traps are left out."""
     by_key = {f"{item_set.name}/{question.gold.concept}": question for question in questions}
-    n_shorter = balanced(list(by_key), N_OPTIONS, purpose="length")
+    n_options = KINDS[item_set.kind].n_options
+    n_shorter = balanced(list(by_key), n_options, purpose="length")
     traps: Traps = {}
     for key, question in sorted(by_key.items()):
         chosen = question.source.traps(question, key=key, n_shorter=n_shorter[key])
         if chosen is not None:
             traps[key] = chosen
-    if item_set.language == item_set.target:  # otherwise shared letters are what is asked about
-        _balance_overlap(by_key, traps, n_shorter, item_set)
-    positions = balanced(list(traps), N_OPTIONS, purpose="position")
+    # Where two idioms share a word, shared letters are a part of what is asked about
+    unshared = {key: options for key, options in traps.items() if not by_key[key].shares_stem}
+    _balance_overlap(by_key, unshared, n_shorter, item_set, wanted=len(unshared) / n_options)
+    traps |= unshared
+    positions = balanced(list(traps), n_options, purpose="position")
     items = []
     for key, wrong in traps.items():
         # Traps come in the order of their types, which would be the same in every item
@@ -51,9 +54,9 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
 
 
 def _balance_overlap(
-    questions: Mapping[str, Question], traps: Traps, n_shorter: Mapping[str, int], item_set: ItemSet
+    questions: Mapping[str, Question], traps: Traps, n_shorter: Mapping[str, int], item_set: ItemSet, *, wanted: float
 ) -> None:
-    """Exchange random traps until the right option has the most letters of the question in a fourth of the items.
+    """Exchange traps until the right option has the most letters of the question in as many items as are `wanted`.
 
     All mappings are by id of the item; `traps` is changed in place.
     """
@@ -65,7 +68,6 @@ def _balance_overlap(
         return all(overlap(question, option.text) < overlap(question, question.gold.text) for option in options)
 
     highest = {key for key, options in traps.items() if is_highest(questions[key], options)}
-    wanted = len(traps) / N_OPTIONS
     # In an order of its own, or the exchanged items would be those of the first concepts of the alphabet
     for key in sorted(traps, key=lambda key: stable_hash("overlap", key)):
         if math.floor(wanted) <= len(highest) <= math.ceil(wanted):

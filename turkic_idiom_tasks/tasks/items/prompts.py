@@ -16,7 +16,7 @@ import yaml
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.tasks.items.item_types import LETTERS, SITUATION, USAGE, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.item_types import KINDS, LETTERS, SITUATION, USAGE, Item, ItemSet
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 VARIANTS = EN1, EN2, EN3, NATIVE = ("en1", "en2", "en3", "native")
@@ -120,12 +120,7 @@ def by_characters(text: str) -> float:
 
 
 def cost(
-    item_set: ItemSet,
-    items: Sequence[Item],
-    *,
-    shots: int = 0,
-    variant: str = EN1,
-    count: CountTokens = by_characters,
+    item_set: ItemSet, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
 ) -> Cost:
     """Return the cost of a set, whose kind may be an open task.
 
@@ -159,7 +154,7 @@ def _wording(item: Item, variant: str) -> Wording:
 
 
 def _task(item: Item, wording: Wording, *, kind: str = "") -> str:
-    task = wording.tasks[kind or item.kind]
+    task = wording.tasks[kind or KINDS[item.kind].wording or item.kind]
     source, target = (wording.names.get(code, LANGUAGES[code].name) for code in (item.language, item.target))
     return task.format(source=source, target=target)
 

@@ -16,9 +16,9 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold, have_same_stems
-from turkic_idiom_tasks.tasks.items.cloze import BLANK
-from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENT, FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR, OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.written import BLANK
 
 # Free answers with the verdicts of two readers who did not see each other's: does the answer mean the same?
 _ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
@@ -38,7 +38,7 @@ class OpenJudgement:
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
     """Return name -> score of the items of one set; see `metrics.choice`.
 
-    `usage` has the scores of pairs besides, `equivalent` the accuracies by how the idioms are alike.
+    `usage` has the scores of pairs besides, those across languages the accuracies by how the idioms are alike.
 
     An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
     """
@@ -49,7 +49,7 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
         right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
         is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
         scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
-    if items and all(item.kind == EQUIVALENT for item in items):
+    if items and all(item.shares_stem is not None for item in items):
         by_image: dict[str, list[bool]] = {"different_image": [], "shared_words": [], "twins": []}
         for item, answer in zip(items, answers, strict=True):
             by_image[image_of(item)].append(answer == item.gold)
@@ -58,7 +58,7 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
 
 
 def image_of(item: Item) -> str:
-    """Return how the two idioms of an `equivalent` item are alike: ``twins`` are the same word for word."""
+    """Return how the two idioms of an item across languages are alike: ``twins`` are the same word for word."""
     if not item.shares_stem:
         return "different_image"
     languages = LANGUAGES[item.language], LANGUAGES[item.target]

@@ -47,7 +47,7 @@ class Source(Protocol):
     def traps(
         self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
     ) -> tuple[Option, ...] | None:
-        """Return three traps for the right option of a question; None if there are too few. See `Pool.traps`."""
+        """Return the traps beside the right option of a question; None if there are too few. See `Pool.traps`."""
 
 
 Accepts = Callable[[Candidate], bool]  # says whether a candidate may be a random trap
@@ -168,7 +168,7 @@ class Pool:
         barred = {*question.excluded, *self._relations.alike([gold.concept])}
         if not self._relations.are_judged:
             barred.update(other for other, value in closeness.items() if value > TOO_CLOSE)
-        choice = _Choice(gold, barred, n_shorter, accepts=accepts, language=self._language)
+        choice = Choice(gold, barred, n_shorter, accepts=accepts, language=self._language)
         related = closeness.keys() | likeness.keys()
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
             if trap == RANDOM:
@@ -191,7 +191,7 @@ class Pool:
             choice.take(best, trap, alike=self._relations.alike([best.concept]))
         return tuple(choice.options)
 
-    def _resemblance(self, choice: _Choice, *, related: Collection[str]) -> dict[str, float]:
+    def _resemblance(self, choice: Choice, *, related: Collection[str]) -> dict[str, float]:
         """Return concept -> how much its text resembles the trap that the right option does not resemble.
 
         Empty if the right option resembles no trap. Concepts that are `related` to the right option are left out.
@@ -209,7 +209,7 @@ class Pool:
                     resemblance[concept] = 2 * len(stems & others) / (len(stems) + len(others))
         return resemblance
 
-    def _random(self, choice: _Choice, key: str, *, related: Collection[str]) -> Candidate | None:
+    def _random(self, choice: Choice, key: str, *, related: Collection[str]) -> Candidate | None:
         """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
 
         It is unrelated to the right option and has the length that is wanted if there is such; the length is given up
@@ -239,7 +239,7 @@ class Pools:
         members: dict[tuple[str, bool | None], list[Candidate]] = {}
         for concept, text in texts.items():
             candidate = Candidate(concept, text)
-            for key in self._keys(candidate):
+            for key in pool_keys(self._lexicon, candidate, self._language):
                 members.setdefault(key, []).append(candidate)
         self._pools = {}
         for key, candidates in members.items():
@@ -249,17 +249,19 @@ class Pools:
         self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
     ) -> tuple[Option, ...] | None:
         """Return three traps for the right option, see `Pool.traps`; None if there are too few."""
-        for pool_key in self._keys(question.gold):
+        for pool_key in pool_keys(self._lexicon, question.gold, self._language):
             if pool_key in self._pools:
                 traps = self._pools[pool_key].traps(question, key=key, n_shorter=n_shorter, accepts=accepts)
                 if traps is not None:
                     return traps
         return None
 
-    def _keys(self, candidate: Candidate) -> list[tuple[str, bool | None]]:
-        pos = part_of_speech(self._lexicon, candidate.concept)
-        last_word = lower(candidate.text, self._language).rstrip(" .!?")
-        return [(pos, last_word.endswith(self._language.infinitives)), (pos, None)]
+
+def pool_keys(lexicon: Lexicon, candidate: Candidate, language: Language) -> list[tuple[str, bool | None]]:
+    """Return what options beside a candidate have in common with it: part of speech and ending, or the former alone."""
+    pos = part_of_speech(lexicon, candidate.concept)
+    last_word = lower(candidate.text, language).rstrip(" .!?")
+    return [(pos, last_word.endswith(language.infinitives)), (pos, None)]
 
 
 def own_concepts(relations: Relations, *, language: str) -> dict[str, set[str]]:
@@ -279,7 +281,7 @@ def own_concepts(relations: Relations, *, language: str) -> dict[str, set[str]]:
     return own
 
 
-class _Choice:
+class Choice:
     """Traps of one item while they are chosen, and what the next one must be like."""
 
     def __init__(
@@ -290,11 +292,12 @@ class _Choice:
         *,
         accepts: Accepts | None,
         language: Language,
+        n_options: int = N_OPTIONS,
     ) -> None:
         self.gold = gold
         self.options: list[Option] = []  # the traps chosen so far
         self._excluded = excluded
-        self._n_left = {-1: n_shorter, 0: 0, 1: N_OPTIONS - 1 - n_shorter}  # by `_side`
+        self._n_left = {-1: n_shorter, 0: 0, 1: n_options - 1 - n_shorter}  # by `_side`
         self._accepts = accepts
         self._language = language
         self._texts = {fold(gold.text, language)}

@@ -1,4 +1,10 @@
-"""Sentences, options and situations that were written for items, where code cannot derive them from the lexicon."""
+"""Items of the kinds `cloze` and `situation`, whose texts or options code cannot derive from the lexicon.
+
+A `cloze` item is a sentence whose idiom is blanked out. The options stand in ``cloze_options.jsonl``, each in the form
+that its gap needs. A sentence without options there is not asked about, nor is one of which a `usage` item names the
+idiom. A `situation` item is what happens or is said, without any idiom, and the idiom that a speaker would use.
+``situations.jsonl`` has the situations and their traps, the concepts closest in meaning.
+"""
 
 import json
 from collections.abc import Sequence
@@ -6,21 +12,71 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from turkic_idiom_tasks.tasks.items.item_types import LEXICAL, NEAR, RANDOM, Option
-from turkic_idiom_tasks.tasks.items.traps import Accepts, Candidate, Question, Relations
+from turkic_idiom_tasks.lexicon.entries import SAME, Entry
+from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LEXICAL, NEAR, RANDOM, SITUATION, Item, ItemSet, Option
+from turkic_idiom_tasks.tasks.items.likeness import SharedWords
+from turkic_idiom_tasks.tasks.items.placing import make_items
+from turkic_idiom_tasks.tasks.items.traps import Accepts, Candidate, Question, Relations, own_concepts
+
+BLANK = "_____"
+_FILES = {CLOZE: "cloze_options.jsonl", SITUATION: "situations.jsonl"}
+
+
+def written_items(relations: Relations, language: str, target: str, *, split: str, kind: str) -> list[Item]:
+    """Return items that ask which of four idioms stood in a sentence, or fits a situation."""
+    lexicon = relations.lexicon
+    idioms = idioms_of(lexicon, language)
+    idiom_words = SharedWords(idioms, language=language)
+    # Readers tell apart what is near in a situation, but not in a gap
+    barred = own_concepts(relations, language=language) if kind == CLOZE else lexicon.judged(SAME)
+    questions = []
+    for entry in asked_entries(lexicon, language, split=split):
+        row = _rows(kind).get((language, entry.concept))
+        # What was written for another edition of an entry, or beside traps that this lexicon lacks, may not fit
+        if row is None:
+            continue
+        if kind == CLOZE:
+            is_usable = entry.literal_example is None and row["text"] == blanked(entry)
+            key, traps = row["key"], row["traps"]
+        else:
+            is_usable = row["idiom"] == entry.idiom and idioms.keys() >= set(row["traps"])
+            key, traps = entry.idiom, {concept: idioms.get(concept, "") for concept in row["traps"]}
+        if is_usable:
+            question = Question(
+                idiom=entry.idiom,
+                text=row["text"],
+                gold=Candidate(entry.concept, key),
+                source=_WrittenTraps([Candidate(*trap) for trap in traps.items()], relations),
+                excluded=barred.get(entry.concept, set()),
+                likeness=idiom_words.with_words_of(entry.idiom),
+            )
+            questions.append(question)
+    return make_items(questions, ItemSet(kind, language, target))
+
+
+def blanked(entry: Entry) -> str | None:
+    """Return the example of an entry with `BLANK` in place of its idiom; None if other words interrupt the idiom.
+
+    The number of parts would tell which option is right.
+    """
+    if entry.example is None or entry.spans is None or len(entry.spans) > 1:
+        return None
+    (span,) = entry.spans
+    return entry.example[: span.start] + BLANK + entry.example[span.end :]
 
 
 @cache
-def written(name: str) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return language and concept -> the row of a file of this folder, in JSON lines."""
+def _rows(kind: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return language and concept -> what was written for an item."""
     rows = {}
-    for line in Path(__file__).with_name(name).read_text("utf-8").splitlines():
+    for line in Path(__file__).with_name(_FILES[kind]).read_text("utf-8").splitlines():
         row = json.loads(line)
         rows[row["language"], row["concept"]] = row
     return rows
 
 
-class WrittenTraps:
+class _WrittenTraps:
     """The traps that were written for one item, for which nothing else can be chosen."""
 
     def __init__(self, candidates: Sequence[Candidate], relations: Relations) -> None:

@@ -4,8 +4,8 @@ Subtask A asks whether an expression is idiomatic in a sentence; subtask B shows
 meaning of its expression, and asks whether it means that there. Each question has two lettered options.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
@@ -28,40 +28,39 @@ _OPTIONS = {  # the options in the order of their letters, each with the label o
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with its options."""
-
-    id: str  # kind, language, part of the data and number of the row: ``idiomaticity/eng/test/0``
-    idiom: str  # the expression, for intervals
-    query: str  # the text that a model is given; it ends with ``Answer:``
-    letters: tuple[str, ...]  # the letter of each option
-    labels: tuple[int, ...]  # what each option stands for; see `LabelledSentence`
-    gold: int  # position of the right option
-
-
-def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TEST_PART) -> list[Question]:
+def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TEST_PART) -> list[dict[str, Any]]:
     """Return a question for every row of a file of Task 1, in its order.
 
     The part is `TEST_PART`, or `EXAMPLES_PART` with other sentences of the same idioms and of the development idioms.
+    A question is a document of lm-eval. Its `labels` say what each option stands for, see `LabelledSentence`; `gold` is
+    the position of the right one.
     """
     texts = [text for text, _ in _OPTIONS[kind]]
-    labels = tuple(label for _, label in _OPTIONS[kind])
-    letters = tuple(LETTERS[: len(texts)])
+    labels = [label for _, label in _OPTIONS[kind]]
+    letters = list(LETTERS[: len(texts)])
     task = f"{_TASKS[kind].format(language=_LANGUAGE_NAMES[subset])} Answer with one letter: {', '.join(letters)}."
     options = [f"{letter}. {text}" for letter, text in zip(letters, texts, strict=True)]
-    questions = []
+    questions: list[dict[str, Any]] = []
     for number, row in enumerate(data.labelled(subset, subtask=_SUBTASKS[kind], part=part, context=False)):
         # The first line is one by which `tasks.items.answers` recognises a further question that a model asks itself
         lines = [f"Expression: {row.idiom}", f"Sentence: {' '.join(row.sentence1.split())}"]
         if kind == MEANING:
             lines.append(f"Meaning: {row.sentence2}")
-        query = "\n".join([*lines, task, *options, "Answer:"])
-        name = f"{kind}/{subset}/{part}/{number}"
-        questions.append(Question(name, row.idiom, query, letters, labels, labels.index(row.label)))
+        gold = labels.index(row.label)
+        question = {
+            "id": f"{kind}/{subset}/{part}/{number}",
+            "kind": kind,
+            "idiom": row.idiom,
+            "query": "\n".join([*lines, task, *options, "Answer:"]),
+            "letters": letters,
+            "labels": labels,
+            "gold": gold,
+            "answer": letters[gold],
+        }
+        questions.append(question)
     return questions
 
 
-def questions_revision(questions: Sequence[Question]) -> str:
+def questions_revision(questions: Sequence[Mapping[str, Any]]) -> str:
     """Return 40 hexadecimal digits that are the same for the same questions with the same answers."""
-    return content_digest([question.query, question.gold] for question in questions)
+    return content_digest([question["query"], question["gold"]] for question in questions)

@@ -1,0 +1,70 @@
+"""The concepts nearest to each other in meaning, by a real encoder: the traps of the kinds of items with ten options.
+
+    make encoders
+    python benchmarks/nearest_concepts.py [MODEL]    # by default the multilingual-e5-small of benchmarks/encoders.py
+
+Writes ``turkic_idiom_tasks/tasks/items/nearest_concepts.jsonl``. The vector of a concept is the mean of those of its
+English gloss and of its meanings in all languages, less the mean of all concepts. It takes minutes.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from encoders import FOLDER
+from sentence_transformers import SentenceTransformer
+
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.splits import TEST, retrieval_split
+from turkic_idiom_tasks.tasks.items.item_types import stable_hash
+from turkic_idiom_tasks.tasks.items.rivals import NEAREST
+from turkic_idiom_tasks.tasks.items.traps import part_of_speech
+
+N_NEAREST = 60  # concepts of any part of speech; of those judged `same` or `near`, 81% are among the nearest 40
+N_EXAMPLES = 60  # concepts of other splits, for examples in a prompt
+
+
+def main(model: str) -> None:
+    """Write the file by the vectors of a model."""
+    lexicon = load_lexicon()
+    names = sorted(lexicon.concepts)
+    texts, owners = [], []
+    for number, name in enumerate(names):
+        entries = [lexicon.of(language).get(name) for language in lexicon.entries]
+        own = [lexicon.concepts[name].gloss, *(entry.meaning for entry in entries if entry is not None)]
+        own = [text for text in own if text]
+        texts += own
+        owners += [number] * len(own)
+    encoder = SentenceTransformer(model, device="cpu")
+    encoded = encoder.encode([f"query: {text}" for text in texts], normalize_embeddings=True)
+    vectors = np.zeros((len(names), encoded.shape[1]))
+    np.add.at(vectors, np.array(owners), encoded)
+    write_text(NEAREST, nearest_rows(lexicon, names, vectors))
+
+
+def nearest_rows(lexicon: Lexicon, names: list[str], vectors: npt.NDArray[np.float64]) -> str:
+    """Return the lines of the file."""
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors -= vectors.mean(axis=0)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    similarities = vectors @ vectors.T
+    others = [name for name in names if retrieval_split(name) != TEST and part_of_speech(lexicon, name) == "verb"]
+    examples = set(sorted(others, key=lambda name: stable_hash("example", name))[:N_EXAMPLES])
+    lines = []
+    for number, name in enumerate(names):
+        if retrieval_split(name) != TEST and name not in examples:
+            continue
+        order = np.argsort(-similarities[number], kind="stable")
+        nearest = [names[other] for other in order if other != number][:N_NEAREST]
+        pos = part_of_speech(lexicon, name)
+        row = {"concept": name, "nearest": [other for other in nearest if part_of_speech(lexicon, other) == pos]}
+        lines.append(json.dumps(row) + "\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else str(Path(FOLDER).expanduser()))
