@@ -16,18 +16,20 @@ from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
 from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
 from leaderboard.formats import ItemsFile, json_schemas, schema_path
+from leaderboard.ranking import Score
 from leaderboard.tables import TASK_FORMS, TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
 from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE
+from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 except ModuleNotFoundError as error:
     raise InputError(
         f"the site needs the package {error.name}: pip install 'turkic-idiom-tasks[leaderboard]'"
@@ -320,8 +322,9 @@ def environment() -> Environment:
         "parameters": tables.shown_parameters,
         "rate": tables.shown_rate,
         "task_name": TASK_LABELS.__getitem__,
-        # what lies outside the axis stands at its end
-        "place": lambda value, low=0.0: f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0"),
+        "place": _place,
+        "on_axis": _on_axis,
+        "interval": _interval,
         "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
         "reported": _reported,
@@ -330,6 +333,26 @@ def environment() -> Environment:
     }
     templates.tests["naming_the_benchmark"] = re.compile("turkic.?idiom", re.IGNORECASE).search
     return templates
+
+
+def _place(value: float, low: float = 0.0) -> str:
+    """Return a place on an axis from `low` to 1; what lies outside the axis stands at its end."""
+    return f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0")
+
+
+def _on_axis(shown: Score, low: float, floor: float | None) -> Markup:
+    """Return the style of a cell that shows a score on an axis; a filter, as macros need three times as long."""
+    places = {"p": shown.score, "l": shown.interval.low, "h": shown.interval.high, "f": floor}
+    return Markup(";".join(f"--{name}:{_place(at, low)}" for name, at in places.items() if at is not None))
+
+
+def _interval(bounds: Interval) -> Markup:
+    """Return an interval as HTML."""
+    between = " to " if bounds.low < 0 else "–"
+    text = Markup(f"{tables.shown_score(bounds.low)}{between}{tables.shown_score(bounds.high)}")
+    if bounds.is_reliable:
+        return text
+    return text + Markup(f'<abbr class="unreliable" title="unreliable: {UNRELIABLE_NOTE}">?</abbr>')
 
 
 def _reported(value: float | str | None) -> str:

@@ -6,7 +6,6 @@ ranks the submissions that have all of its tasks, so a model that does one thing
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -369,8 +368,8 @@ def shown_score(value: float) -> str:
     """Return a score as ``.531``, ``−.012`` or ``1.000``; a dash for an undefined score."""
     if math.isnan(value):
         return "–"
-    shown = f"{value:.3f}".replace("-0.000", "0.000")  # a rounded 0 has no sign
-    return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")
+    digits = f"{abs(value):.3f}".removeprefix("0")
+    return f"−{digits}" if value < 0 and digits != ".000" else digits  # a rounded 0 has no sign
 
 
 def shown_parameters(number: int | None) -> str:
