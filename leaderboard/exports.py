@@ -23,7 +23,7 @@ from leaderboard.board import Board, ScoredSubmission, headline
 from leaderboard.data import BoardData
 from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
 from leaderboard.ranking import Standing
-from leaderboard.scripts import short_number
+from leaderboard.scripts import short_numbers
 from leaderboard.submission import NAME
 from leaderboard.tables import badges
 from turkic_idiom_tasks.io.csv_files import csv_text
@@ -120,7 +120,7 @@ def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats
     for score in submission.subsets:
         if score.similarities is None:  # Spearman's correlation has no parts that belong to one pair
             columns = score.sums if score.task == SPANS else score.sums[:, 0]
-            values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
+            values[f"{score.task}/{score.subset}"] = short_numbers(columns)
     schema = f"../{schema_path('scores')}"
     return formats.ScoresFile(schema_file=schema, submission=record, items="../items.json", values=values)
 

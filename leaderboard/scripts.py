@@ -27,6 +27,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     SEED,
     SMALL_N,
     UNRELIABLE_NOTE,
+    Floats,
     Stratum,
     digest,
     sum_by_concept,
@@ -162,7 +163,7 @@ def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
     return pairs[:3]
 
 
-def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
+def concept_sums(submission: ScoredSubmission) -> dict[str, list[int | float]]:
     """Return ``T1/tur-azj`` -> the share of each concept, in the order of their names, in the sum of nDCG.
 
     For spans there are two numbers for each concept: its shares in the numerator and in the denominator of span F1.
@@ -172,14 +173,13 @@ def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
         if not score.sums[:, 1].any():
             continue  # nothing to score, or a score that is no ratio of sums
         _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
-        values = sums.ravel() if score.task == SPANS else sums[:, 0]
-        sums_by_key[f"{score.task}/{score.subset}"] = [short_number(value) for value in values.tolist()]
+        sums_by_key[f"{score.task}/{score.subset}"] = short_numbers(sums if score.task == SPANS else sums[:, 0])
     return sums_by_key
 
 
-def short_number(value: float) -> int | float:
-    """Return a whole number as an int, so that JSON has no ``.0``; any other number stays as it is."""
-    return int(value) if value == int(value) else value
+def short_numbers(values: Floats) -> list[int | float]:
+    """Return values in one list, whole numbers as int, so that JSON has no ``.0``."""
+    return [int(value) if value.is_integer() else value for value in values.ravel().tolist()]
 
 
 def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
