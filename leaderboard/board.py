@@ -21,6 +21,7 @@ from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
 from turkic_idiom_tasks.results.headlines import Headline
+from turkic_idiom_tasks.results.people import PeopleScore
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 from turkic_idiom_tasks.tasks.items.open_tasks import RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
@@ -68,6 +69,7 @@ class Board:
     by_task: Mapping[str, Standings]  # task -> the same over one task
     reproduced: frozenset[str]  # ids that the maintainers ran again
     other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
+    people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
 
     def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
         """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
@@ -122,6 +124,7 @@ def make_board(
     *,
     reproduced: Collection[str] = (),
     other_editions: Collection[LeftOut] = (),
+    people: Mapping[SubsetKey, PeopleScore] | None = None,
 ) -> Board:
     """Compute the intervals of submissions and rank them; their order does not matter.
 
@@ -149,7 +152,7 @@ def make_board(
     headlines = resample_headlines(list(by_id.values()), resampled)
     board = _rank(data, by_id, resampled, headlines, intervals, frozenset(reproduced))
     editions = sorted(other_editions, key=lambda other: (str(other.edition), other.id))
-    return replace(board, other_editions=tuple(editions))
+    return replace(board, other_editions=tuple(editions), people=people or {})
 
 
 def language_boards(board: Board) -> dict[str, Board]:
@@ -174,7 +177,8 @@ def language_boards(board: Board) -> dict[str, Board]:
             if scores:
                 by_id[name] = replace(submission, subsets=scores)
         data = replace(board.data, subsets=tuple(subsets))
-        boards[code] = _rank(data, by_id, board.resampled, board.headlines, board.intervals, board.reproduced)
+        ranked = _rank(data, by_id, board.resampled, board.headlines, board.intervals, board.reproduced)
+        boards[code] = replace(ranked, people=board.people)
     return boards
 
 

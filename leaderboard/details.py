@@ -118,7 +118,7 @@ def _query_group(board: Board, subset: SubsetItems, chosen: np.ndarray) -> Value
     queries = list(subset.texts)
     floors = [random_ndcg(subset.pool or 0, subset.n_right[queries[place]]) for place in places]
     resampled: dict[str, Resampled] = {}
-    if subset.headline_floor is not None and subset.spelling_free == {queries[place] for place in places}:
+    if subset.headline_floor is not None and {queries[place] for place in places} == set(subset.spelling_free or ()):
         for name, headline in board.headlines[subset.task, subset.name].items():
             if headline:  # was drawn for these queries; its correction for chance is undone
                 resampled[name] = headline.corrected(subset.headline_floor / (subset.headline_floor - 1))

@@ -29,6 +29,7 @@ from leaderboard.tables import badges
 from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
+from turkic_idiom_tasks.results.people import PEOPLE, n_people
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, ScoredSubset
 
@@ -111,7 +112,27 @@ def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
         ),
         models=list(records.values()),
         other_editions=other_editions,
+        people=_people(board),
     )
+
+
+def _people(board: Board) -> list[formats.PeopleJson]:
+    people = []
+    for (task, name), of_people in board.people.items():
+        interval = of_people.resampled.interval()
+        answers = formats.PeopleJson(
+            task=task,
+            subset=name,
+            n_people=len(of_people.names),
+            n_items=of_people.n_items,
+            main=_number(of_people.resampled.score),
+            low=_number(interval.low),
+            high=_number(interval.high),
+            reliable=interval.is_reliable,
+            best=round(of_people.best, 6),
+        )
+        people.append(answers)
+    return people
 
 
 def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats.ScoresFile:
@@ -125,21 +146,27 @@ def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats
     return formats.ScoresFile(schema_file=schema, submission=record, items="../items.json", values=values)
 
 
-def to_csv(data: BoardData, records: Records) -> str:
-    """Return a row per submission: metadata, ranks, and main score with interval per subset."""
+def to_csv(board: Board, records: Records) -> str:
+    """Return a row per submission: metadata, ranks, and main score with interval per subset; before them the people."""
+    data = board.data
     columns = ["id", *_METADATA, "texts_per_second", "device", "badges", "rank", "group"]
     columns += [*_with_interval("macro", "_"), "retrieval", *data.tasks]
     for subset in data.subsets:
         columns += _with_interval(f"{subset.task} {subset.name}")
-    rows = []
+    rows: list[dict[str, Any]] = []
+    for of_people in _people(board):
+        rows = rows or [{"id": PEOPLE, "name": f"People (n = {n_people(board.people.values())})", "type": PEOPLE}]
+        names = _with_interval(f"{of_people.task} {of_people.subset}")
+        figures = (of_people.main, of_people.low, of_people.high, int(of_people.reliable))
+        rows[0] |= dict(zip(names, figures, strict=True))
     for record in records.values():
         row: dict[str, Any] = {"id": record.id, "parameters": record.metadata["n_parameters"]} | record.metadata
         row["badges"] = " ".join(record.badges)
         if record.overall:
             standing = record.overall
             row |= {"rank": standing.rank, "group": standing.group}
-            figures = (standing.score, standing.low, standing.high, int(standing.reliable))
-            row |= dict(zip(_with_interval("macro", "_"), figures, strict=True))
+            macro = (standing.score, standing.low, standing.high, int(standing.reliable))
+            row |= dict(zip(_with_interval("macro", "_"), macro, strict=True))
         if record.retrieval:
             row["retrieval"] = record.retrieval.score
         row |= {task: standing.score for task, standing in record.tasks.items()}

@@ -118,7 +118,7 @@ class Pages:
             records_of_models = exports.records_of(self._models)
             boards.append((self._models, records_of_models))
             yield from self._language_model_pages(self._models)
-            yield "language-models.csv", exports.to_csv(self._models.data, records_of_models).encode()
+            yield "language-models.csv", exports.to_csv(self._models, records_of_models).encode()
             yield "language-models.json", _json(exports.leaderboard_file(self._models, records_of_models))
         for name, submission in board.by_id.items():
             yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
@@ -127,7 +127,7 @@ class Pages:
         yield from scripts.concept_files(self._boards)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
-        yield "leaderboard.csv", exports.to_csv(data, records).encode()
+        yield "leaderboard.csv", exports.to_csv(board, records).encode()
         yield "leaderboard.json", _json(exports.leaderboard_file(board, records))
         ids = {subset.key: list(subset.texts) for subset in data.with_parts}  # in the order of the values in scores/
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
@@ -341,25 +341,28 @@ def _place(value: float, low: float = 0.0) -> str:
     return f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0")
 
 
-# Cells are made here, as macros need four times as long, and a site of hundreds of models has 100,000 of them
+# Cells are made here, of numbers alone: macros need four times as long, and hundreds of models have 100,000 cells
 def _on_axis(shown: Score, floor: float | None = None, low: float = 0.0) -> Markup:
     """Return the style of a cell that shows a score, its interval and perhaps its floor on an axis from `low` to 1."""
     interval = shown.interval
     style = f"--p:{_place(shown.score, low)};--l:{_place(interval.low, low)};--h:{_place(interval.high, low)}"
-    return Markup(style if floor is None else f"{style};--f:{_place(floor, low)}")
+    return Markup(style if floor is None else f"{style};--f:{_place(floor, low)}")  # noqa: S704
 
 
 def _interval(bounds: Interval) -> Markup:
     between = " to " if bounds.low < 0 else "–"
     mark = "" if bounds.is_reliable else f'<abbr class="unreliable" title="unreliable: {UNRELIABLE_NOTE}">?</abbr>'
-    return Markup(f"{tables.shown_score(bounds.low)}{between}{tables.shown_score(bounds.high)}{mark}")
+    return Markup(f"{tables.shown_score(bounds.low)}{between}{tables.shown_score(bounds.high)}{mark}")  # noqa: S704
 
 
-def _cell(shown: Score, floor: float | None = None, low: float = 0.0) -> Markup:
+def _cell(shown: Score, floor: float | None = None, low: float = 0.0, note: str = "") -> Markup:
+    """Return the cell of a score; a note below it is our own text."""
     if shown.missing:
         return Markup('<td class="none"><span aria-hidden="true">–</span><span class="vh">no score</span></td>')
     style, interval = _on_axis(shown, floor, low), _interval(shown.interval)
-    return Markup(f'<td style="{style}">{tables.shown_score(shown.score)} <small>{interval}</small></td>')
+    below = f"<small>{note}</small>" if note else ""
+    text = f'<td style="{style}">{tables.shown_score(shown.score)} <small>{interval}</small>{below}</td>'
+    return Markup(text)  # noqa: S704
 
 
 def _reported(value: float | str | None) -> str:

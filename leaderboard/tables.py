@@ -14,9 +14,10 @@ from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, mean
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
-from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.people import n_people
+from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey
 from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
 
 TASK_TITLES = {
@@ -76,6 +77,7 @@ class Column:
     floor: float = 0.0  # score of a random system
     lack: str = ""  # what the row of a submission without a score says that it lacks
     view: str = ""  # "tasks" or "languages" if the switch "Languages" decides whether it is seen
+    subsets: tuple[SubsetKey, ...] = ()  # of the items that language models and people answer
 
     @property
     def axis(self) -> float:
@@ -104,6 +106,8 @@ class Table:
     columns: list[Column]
     rows: list[Row]
     standings: Standings
+    n_people: int  # who answered items of the columns; they stand above the models, without a rank
+    people: list[tuple[Score, str]]  # for each column the mean of the people, and a note
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,6 +238,7 @@ def task_table(board: Board, task: str) -> Table:
             small=subset.n < SMALL_N,
             floor=subset.floor,
             lack=language,
+            subsets=((task, subset.name),),
         )
         columns.append(column)
     names = [name for name in dict.fromkeys([*standings, *board.by_id]) if name in submitted]
@@ -254,7 +259,8 @@ def item_table(board: Board) -> Table:
         if task in EXTRA_TASKS and not board.by_task[task]:
             continue
         label = TASK_LABELS[task]
-        columns.append(Column(task, label, TASK_TITLES[task], board.by_task[task], lack=label))
+        subsets = tuple((task, subset.name) for subset in board.data.of_task(task))
+        columns.append(Column(task, label, TASK_TITLES[task], board.by_task[task], lack=label, subsets=subsets))
     return _table(board, columns, board.overall, dict.fromkeys([*board.overall, *board.by_id]))
 
 
@@ -282,7 +288,24 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
             at_chance=place is not None and not place.interval.low > 0,
         )
         rows.append(row)
-    return Table(columns, rows, standings)
+    keys = {key for column in columns for key in column.subsets}
+    n = n_people(score for key, score in board.people.items() if key in keys)
+    return Table(columns, rows, standings, n, [_people(board, column) for column in columns])
+
+
+def _people(board: Board, column: Column) -> tuple[Score, str]:
+    """Return the mean of the people in a column, corrected for chance as the column is, and of which items it is."""
+    answered = [board.people[key] for key in column.subsets if key in board.people]
+    if not answered:
+        return NO_SCORE, ""
+    floors = [0.0 if column.floor else subset.floor for subset in answered]
+    resampled = mean([subset.resampled.corrected(floor) for subset, floor in zip(answered, floors, strict=True)])
+    note = f"{sum(subset.n_items for subset in answered)} items"
+    if len(column.subsets) == 1:
+        note += f", best {shown_score((answered[0].best - floors[0]) / (1 - floors[0]))}"
+    elif len(answered) < len(column.subsets):
+        note += f", {len(answered)} of {len(column.subsets)} sets"
+    return Score(resampled.score, resampled.interval()), note
 
 
 def _listed(tab: Tab) -> list[str]:
