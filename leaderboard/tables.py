@@ -312,7 +312,7 @@ def _listed(tab: Tab) -> list[str]:
     """Return the submissions of a tab: the ranked ones, those with all retrieval tasks, the others task by task."""
     board = tab.board
     names: dict[str, None] = dict.fromkeys(tab.standings)
-    if set(tab.tasks) >= set(RETRIEVAL_TASKS):
+    if tab.name == ALL_TAB:
         names |= dict.fromkeys(board.retrieval)
     for task in tab.shown:
         names |= dict.fromkeys(board.by_task[task])
