@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from leaderboard.data import BoardData
-from leaderboard.ranking import NO_SCORE, Score, Standings, rank
+from leaderboard.ranking import NO_SCORE, Score, Standings
 from leaderboard.submission import LeftOut, Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -77,9 +77,16 @@ class Board:
         return task_means(self.headlines, list(self.by_id.values()), self.data)
 
     def _rank_over(self, tasks: Collection[str]) -> Standings:
+        """Return the standings of the submissions that have all of these tasks, by their mean over the tasks."""
         # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
         counted = {subset.task for subset in self.data.counted}
-        return rank([scores for task, scores in self._means.items() if task in tasks and task in counted])
+        parts = [scores for task, scores in self._means.items() if task in tasks and task in counted]
+        complete: dict[str, Resampled] = {}
+        for name in parts[0] if parts else ():
+            scores = [part[name] for part in parts if name in part]
+            if len(scores) == len(parts):
+                complete[name] = mean(scores)
+        return Standings(complete)
 
     @cached_property
     def overall(self) -> Standings:
@@ -94,7 +101,7 @@ class Board:
     @cached_property
     def by_task(self) -> Mapping[str, Standings]:
         """Return task -> the standings over it alone."""
-        return {task: rank([scores]) for task, scores in self._means.items()}
+        return {task: Standings(scores) for task, scores in self._means.items()}
 
     def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
         """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""

@@ -22,7 +22,7 @@ from leaderboard import formats
 from leaderboard.board import Board, ScoredSubmission, headline
 from leaderboard.data import BoardData
 from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
-from leaderboard.ranking import Standing
+from leaderboard.ranking import Score, Standings
 from leaderboard.scripts import short_numbers
 from leaderboard.submission import NAME
 from leaderboard.tables import badges
@@ -60,7 +60,6 @@ def records_of(board: Board) -> Records:
         submission = board.by_id[name]
         subsets = []
         for score in submission.subsets:
-            interval = board.main(submission, score).interval
             row = SubsetScoresJson(
                 task=score.task,
                 subset=score.subset,
@@ -68,21 +67,19 @@ def records_of(board: Board) -> Records:
                 n=score.n,
                 small_n=score.n < SMALL_N,
                 main=_number(score.main),
-                low=_number(interval.low),
-                high=_number(interval.high),
-                reliable=interval.is_reliable,
+                **_ends(board.main(submission, score)),
                 headline=_number(headline(score)),
                 scores={name: _number(value) for name, value in sorted(score.scores.items())},
             )
             subsets.append(row)
-        tasks = {task: standings[name] for task, standings in board.by_task.items() if name in standings}
+        tasks = {task: place for task, of_task in board.by_task.items() if (place := _standing(of_task, name))}
         records[name] = SubmissionJson(
             id=name,
             badges=list(badges(name, board)),
             metadata=submission.metadata.model_dump(),
-            overall=_standing(board.overall[name]) if name in board.overall else None,
-            retrieval=_standing(board.retrieval[name]) if name in board.retrieval else None,
-            tasks={task: _standing(standing) for task, standing in tasks.items()},
+            overall=_standing(board.overall, name),
+            retrieval=_standing(board.retrieval, name),
+            tasks=tasks,
             subsets=subsets,
         )
     return records
@@ -119,16 +116,14 @@ def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
 def _people(board: Board) -> list[formats.PeopleJson]:
     people = []
     for (task, name), of_people in board.people.items():
-        interval = of_people.resampled.interval()
+        resampled = of_people.resampled
         answers = formats.PeopleJson(
             task=task,
             subset=name,
             n_people=len(of_people.names),
             n_items=of_people.n_items,
-            main=_number(of_people.resampled.score),
-            low=_number(interval.low),
-            high=_number(interval.high),
-            reliable=interval.is_reliable,
+            main=_number(resampled.score),
+            **_ends(Score(resampled.score, resampled.interval())),
             best=round(of_people.best, 6),
         )
         people.append(answers)
@@ -189,16 +184,17 @@ def _with_interval(title: str, between: str = " ") -> list[str]:
     return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}{_RELIABLE}"]
 
 
-def _standing(standing: Standing) -> formats.StandingJson:
-    interval = standing.interval
-    return formats.StandingJson(
-        rank=standing.rank,
-        group=standing.group,
-        score=_number(standing.score),
-        low=_number(interval.low),
-        high=_number(interval.high),
-        reliable=interval.is_reliable,
-    )
+def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
+    if name not in standings:
+        return None
+    place = standings[name]
+    return formats.StandingJson(rank=place.rank, group=place.group, score=_number(place.score), **_ends(place))
+
+
+def _ends(score: Score) -> dict[str, Any]:
+    """Return the fields of an interval, which every record of a score has."""
+    interval = score.interval
+    return {"low": _number(interval.low), "high": _number(interval.high), "reliable": interval.is_reliable}
 
 
 def every_eval_ever_files(

@@ -23,7 +23,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     Interval,
     Resampled,
     difference,
-    mean,
     tail_probabilities,
 )
 
@@ -114,19 +113,6 @@ class Standings(dict[str, Standing]):
         """Return `is_better` above the diagonal, row by row, in base64 with one bit for each pair."""
         above_diagonal = self.is_better[np.triu_indices(len(self), 1)]
         return base64.b64encode(np.packbits(above_diagonal).tobytes()).decode("ascii")
-
-
-def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
-    """Return the standings of the submissions that are in all parts, ordered by their mean over the parts, best first.
-
-    A part holds the scores of one task, id -> score.
-    """
-    complete: dict[str, Resampled] = {}
-    for name in parts[0] if parts else ():
-        scores = [part[name] for part in parts if name in part]
-        if len(scores) == len(parts):
-            complete[name] = mean(scores)
-    return Standings(complete)
 
 
 def better_pairs(models: Sequence[Resampled]) -> Bools:
