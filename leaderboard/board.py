@@ -68,7 +68,7 @@ class Board:
     resampled: ResampledScores  # the main scores; None where one is undefined
     headlines: ResampledScores  # the same for the headlines
     intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
-    reproduced: Collection[str] = ()  # ids that the maintainers ran again
+    reproduced: frozenset[str]  # ids that the maintainers ran again
     other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
     people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
 
@@ -183,7 +183,8 @@ def make_board(
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
     headlines = resample_headlines(list(by_id.values()), resampled)
     editions = tuple(sorted(other_editions, key=lambda other: (str(other.edition), other.id)))
-    return Board(data, by_id, resampled, headlines, intervals, reproduced, editions, people or {})
+    known = frozenset(reproduced) & by_id.keys()
+    return Board(data, by_id, resampled, headlines, intervals, known, editions, people or {})
 
 
 def language_boards(board: Board) -> dict[str, Board]:
