@@ -92,7 +92,13 @@ class Pages:
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Yield (path within the site, content) of every file."""
         board, data = self._board, self._data
-        yield from self._overview_files()
+        overview = {
+            "n_items": sum(subset.n for subset in data.subsets),
+            "n_submissions": len(board.by_id),
+            "scatters": figures.scatters(board),
+            "edition": edition_of(data.revision),
+        }
+        yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
             page = self._page(
                 "task.html",
@@ -112,23 +118,21 @@ class Pages:
             yield from self._tab_pages("language.html", language.name, code, tabs, **about)
         for name in dict.fromkeys(name for board in self._boards for name in board.by_id):
             yield f"models/{name}.html", self._model(name)
-        records = exports.records_of(board)
-        boards = [(board, records)]
         if self._models:
-            records_of_models = exports.records_of(self._models)
-            boards.append((self._models, records_of_models))
             yield from self._language_model_pages(self._models)
-            yield "language-models.csv", exports.to_csv(self._models, records_of_models).encode()
-            yield "language-models.json", _json(exports.leaderboard_file(self._models, records_of_models))
+        boards = []
+        for file, of_kind in zip(("leaderboard", "language-models"), self._boards, strict=False):
+            records = exports.records_of(of_kind)
+            boards.append((of_kind, records))
+            yield f"{file}.csv", exports.to_csv(of_kind, records).encode()
+            yield f"{file}.json", _json(exports.leaderboard_file(of_kind, records))
         for name, submission in board.by_id.items():
-            yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
+            yield f"scores/{name}.json", _json(exports.scores_file(submission, boards[0][1][name]))
         yield from self._other_pages()
         yield from scripts.comparison_files({**(self._models.by_id if self._models else {}), **board.by_id}.values())
         yield from scripts.concept_files(self._boards)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
-        yield "leaderboard.csv", exports.to_csv(board, records).encode()
-        yield "leaderboard.json", _json(exports.leaderboard_file(board, records))
         ids = {subset.key: list(subset.texts) for subset in data.with_parts}  # in the order of the values in scores/
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
         for schema_file, schema in json_schemas().items():
@@ -204,19 +208,6 @@ class Pages:
                 traps=TRAPS,
             )
             yield _models_file(code), page
-
-    def _overview_files(self) -> Iterator[tuple[str, bytes]]:
-        board, data = self._board, self._data
-        yield from self._tab_pages(
-            "index.html",
-            "Overview",
-            "index",
-            tables.tabs_of(board),
-            n_items=sum(subset.n for subset in data.subsets),
-            n_submissions=len(board.by_id),
-            scatters=figures.scatters(board),
-            edition=edition_of(data.revision),
-        )
 
     def _model(self, name: str) -> bytes:
         """Return the page of a submission, with its tasks of both boards."""

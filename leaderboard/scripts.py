@@ -52,7 +52,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
 
     Each concept has a number, which is the same in every subset.
     """
-    names = concept_names(boards)
+    names = sorted({concept for board in boards for subset in board.data.with_parts for concept in subset.concepts})
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
     headlined = {subset.key for board in boards for subset in board.data.counted}
@@ -142,15 +142,6 @@ def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
         label = " ".join(f"{metadata.name} ({about})".split())
         labels[submission.id] = f"{label} {submission.id}" if label in labels.values() else label
     return labels
-
-
-def concept_names(boards: Iterable[Board]) -> tuple[str, ...]:
-    """Return the concepts of all queries, sentences and items of the data, sorted."""
-    names: set[str] = set()
-    for board in boards:
-        for subset in board.data.with_parts:
-            names.update(subset.concepts)
-    return tuple(sorted(names))
 
 
 def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
