@@ -69,11 +69,7 @@ class Standing(Score):
 
     @property
     def ranks(self) -> tuple[int, int]:
-        """Return the ranks that the data allow.
-
-        They are 1 + the number of models that are significantly better, and the same with those that are not
-        significantly worse.
-        """
+        """Return the ranks that the data allow, from 1 + the number of better models to the place before the worse."""
         return self.standings.places[self.id][2]
 
 
