@@ -137,7 +137,8 @@ def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for submission in submissions:
         metadata = submission.metadata
-        note = notes.get(submission.id) or (metadata.revision or "")[:REVISION_LENGTH]
+        revision = metadata.revision or ""  # a commit, or in words
+        note = notes.get(submission.id) or (revision if " " in revision else revision[:REVISION_LENGTH])
         about = f"{variant(metadata)}, {note}" if note else variant(metadata)
         label = " ".join(f"{metadata.name} ({about})".split())
         labels[submission.id] = f"{label} {submission.id}" if label in labels.values() else label
