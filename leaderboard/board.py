@@ -10,17 +10,19 @@ data; its rank and group depend on the other submissions too (`ranking`).
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from leaderboard.data import BoardData
-from leaderboard.ranking import NO_SCORE, Score, Standings, rank
+from leaderboard.ranking import NO_SCORE, Score, Standings
 from leaderboard.submission import LeftOut, Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
 from turkic_idiom_tasks.results.headlines import Headline
+from turkic_idiom_tasks.results.people import PeopleScore
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 from turkic_idiom_tasks.tasks.items.open_tasks import RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
@@ -54,20 +56,52 @@ class ScoredSubmission:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Board:
-    """Everything that the pages show of the submissions for one sort of task: of encoders, or of language models."""
+    """Everything that the pages show of the submissions for one sort of task: of encoders, or of language models.
+
+    Scores of other subsets and submissions than those of the board are not looked at.
+    """
 
     data: BoardData
     by_id: Mapping[str, ScoredSubmission]  # in the order of the ids
     resampled: ResampledScores  # the main scores; None where one is undefined
     headlines: ResampledScores  # the same for the headlines
     intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
-    overall: Standings  # over all tasks but the extra ones, without the submissions that lack a task
-    retrieval: Standings  # the same over the retrieval tasks
-    by_task: Mapping[str, Standings]  # task -> the same over one task
     reproduced: frozenset[str]  # ids that the maintainers ran again
     other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
+    people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
+
+    @cached_property
+    def _means(self) -> dict[str, dict[str, Resampled]]:
+        return task_means(self.headlines, list(self.by_id.values()), self.data)
+
+    def _rank_over(self, tasks: Collection[str]) -> Standings:
+        """Return the standings of the submissions that have all of these tasks, by their mean over the tasks."""
+        # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
+        counted = {subset.task for subset in self.data.counted}
+        parts = [scores for task, scores in self._means.items() if task in tasks and task in counted]
+        complete: dict[str, Resampled] = {}
+        for name in parts[0] if parts else ():
+            scores = [part[name] for part in parts if name in part]
+            if len(scores) == len(parts):
+                complete[name] = mean(scores)
+        return Standings(complete)
+
+    @cached_property
+    def overall(self) -> Standings:
+        """Return the standings over all tasks but the extra ones, without the submissions that lack a task."""
+        return self._rank_over([task for task in self.data.tasks if task not in EXTRA_TASKS])
+
+    @cached_property
+    def retrieval(self) -> Standings:
+        """Return the standings over the retrieval tasks."""
+        return self._rank_over(RETRIEVAL_TASKS)
+
+    @cached_property
+    def by_task(self) -> Mapping[str, Standings]:
+        """Return task -> the standings over it alone."""
+        return {task: Standings(scores) for task, scores in self._means.items()}
 
     def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
         """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
@@ -122,6 +156,7 @@ def make_board(
     *,
     reproduced: Collection[str] = (),
     other_editions: Collection[LeftOut] = (),
+    people: Mapping[SubsetKey, PeopleScore] | None = None,
 ) -> Board:
     """Compute the intervals of submissions and rank them; their order does not matter.
 
@@ -147,9 +182,9 @@ def make_board(
         for name, of_subset in scores.items():
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
     headlines = resample_headlines(list(by_id.values()), resampled)
-    board = _rank(data, by_id, resampled, headlines, intervals, frozenset(reproduced))
-    editions = sorted(other_editions, key=lambda other: (str(other.edition), other.id))
-    return replace(board, other_editions=tuple(editions))
+    editions = tuple(sorted(other_editions, key=lambda other: (str(other.edition), other.id)))
+    known = frozenset(reproduced) & by_id.keys()
+    return Board(data, by_id, resampled, headlines, intervals, known, editions, people or {})
 
 
 def language_boards(board: Board) -> dict[str, Board]:
@@ -173,8 +208,7 @@ def language_boards(board: Board) -> dict[str, Board]:
             scores = tuple(score for score in submission.subsets if (score.task, score.subset) in keys)
             if scores:
                 by_id[name] = replace(submission, subsets=scores)
-        data = replace(board.data, subsets=tuple(subsets))
-        boards[code] = _rank(data, by_id, board.resampled, board.headlines, board.intervals, board.reproduced)
+        boards[code] = replace(board, data=replace(board.data, subsets=tuple(subsets)), by_id=by_id)
     return boards
 
 
@@ -237,28 +271,3 @@ def task_means(
                 means[submission.id] = mean(scores)
         by_task[task] = means
     return by_task
-
-
-def _rank(
-    data: BoardData,
-    by_id: Mapping[str, ScoredSubmission],
-    resampled: ResampledScores,
-    headlines: ResampledScores,
-    intervals: Mapping[str, Mapping[SubsetKey, Interval]],
-    reproduced: frozenset[str],
-) -> Board:
-    """Return the board of resampled submissions; other subsets may have been resampled too."""
-    means = task_means(headlines, list(by_id.values()), data)
-    # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
-    ranked = {subset.task for subset in data.counted}
-    return Board(
-        data=data,
-        by_id=by_id,
-        resampled=resampled,
-        headlines=headlines,
-        intervals=intervals,
-        overall=rank([scores for task, scores in means.items() if task in ranked - {*EXTRA_TASKS}]),
-        retrieval=rank([scores for task, scores in means.items() if task in ranked & {*RETRIEVAL_TASKS}]),
-        by_task={task: rank([scores]) for task, scores in means.items()},
-        reproduced=reproduced & by_id.keys(),
-    )

@@ -13,7 +13,7 @@ from leaderboard.tables import subset_title
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
+from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample_models
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -117,14 +117,19 @@ def _query_group(board: Board, subset: SubsetItems, chosen: np.ndarray) -> Value
     places = np.flatnonzero(chosen).tolist()
     queries = list(subset.texts)
     floors = [random_ndcg(subset.pool or 0, subset.n_right[queries[place]]) for place in places]
-    strata = {}
-    for name, submission in board.by_id.items():
-        score = submission.find(subset.task, subset.name)
-        if score is not None:
-            strata[name] = Stratum([score.concepts[place] for place in places], score.sums[places])
-    scores = {}
-    for name, resampled in zip(strata, resample_models(list(strata.values())), strict=True):
-        scores[name] = Score(resampled.score, resampled.interval())
+    resampled: dict[str, Resampled] = {}
+    if subset.headline_floor is not None and {queries[place] for place in places} == set(subset.spelling_free or ()):
+        for name, headline in board.headlines[subset.task, subset.name].items():
+            if headline:  # was drawn for these queries; its correction for chance is undone
+                resampled[name] = headline.corrected(subset.headline_floor / (subset.headline_floor - 1))
+    else:
+        strata = {}
+        for name, submission in board.by_id.items():
+            score = submission.find(subset.task, subset.name)
+            if score is not None:
+                strata[name] = Stratum([score.concepts[place] for place in places], score.sums[places])
+        resampled = dict(zip(strata, resample_models(list(strata.values())), strict=True))
+    scores = {name: Score(of_model.score, of_model.interval()) for name, of_model in resampled.items()}
     return {"n": len(places), "floor": sum(floors) / len(floors), "scores": scores, "none": NO_SCORE}
 
 

@@ -22,13 +22,14 @@ from leaderboard import formats
 from leaderboard.board import Board, ScoredSubmission, headline
 from leaderboard.data import BoardData
 from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
-from leaderboard.ranking import Standing
-from leaderboard.scripts import short_number
+from leaderboard.ranking import Score, Standings
+from leaderboard.scripts import short_numbers
 from leaderboard.submission import NAME
 from leaderboard.tables import badges
 from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
+from turkic_idiom_tasks.results.people import PEOPLE, n_people
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, ScoredSubset
 
@@ -59,7 +60,6 @@ def records_of(board: Board) -> Records:
         submission = board.by_id[name]
         subsets = []
         for score in submission.subsets:
-            interval = board.main(submission, score).interval
             row = SubsetScoresJson(
                 task=score.task,
                 subset=score.subset,
@@ -67,21 +67,19 @@ def records_of(board: Board) -> Records:
                 n=score.n,
                 small_n=score.n < SMALL_N,
                 main=_number(score.main),
-                low=_number(interval.low),
-                high=_number(interval.high),
-                reliable=interval.is_reliable,
+                **_ends(board.main(submission, score)),
                 headline=_number(headline(score)),
                 scores={name: _number(value) for name, value in sorted(score.scores.items())},
             )
             subsets.append(row)
-        tasks = {task: standings[name] for task, standings in board.by_task.items() if name in standings}
+        tasks = {task: place for task, of_task in board.by_task.items() if (place := _standing(of_task, name))}
         records[name] = SubmissionJson(
             id=name,
             badges=list(badges(name, board)),
             metadata=submission.metadata.model_dump(),
-            overall=_standing(board.overall[name]) if name in board.overall else None,
-            retrieval=_standing(board.retrieval[name]) if name in board.retrieval else None,
-            tasks={task: _standing(standing) for task, standing in tasks.items()},
+            overall=_standing(board.overall, name),
+            retrieval=_standing(board.retrieval, name),
+            tasks=tasks,
             subsets=subsets,
         )
     return records
@@ -111,7 +109,25 @@ def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
         ),
         models=list(records.values()),
         other_editions=other_editions,
+        people=_people(board),
     )
+
+
+def _people(board: Board) -> list[formats.PeopleJson]:
+    people = []
+    for (task, name), of_people in board.people.items():
+        resampled = of_people.resampled
+        answers = formats.PeopleJson(
+            task=task,
+            subset=name,
+            n_people=len(of_people.names),
+            n_items=of_people.n_items,
+            main=_number(resampled.score),
+            **_ends(Score(resampled.score, resampled.interval())),
+            best=round(of_people.best, 6),
+        )
+        people.append(answers)
+    return people
 
 
 def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats.ScoresFile:
@@ -120,26 +136,32 @@ def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats
     for score in submission.subsets:
         if score.similarities is None:  # Spearman's correlation has no parts that belong to one pair
             columns = score.sums if score.task == SPANS else score.sums[:, 0]
-            values[f"{score.task}/{score.subset}"] = [short_number(value) for value in columns.ravel().tolist()]
+            values[f"{score.task}/{score.subset}"] = short_numbers(columns)
     schema = f"../{schema_path('scores')}"
     return formats.ScoresFile(schema_file=schema, submission=record, items="../items.json", values=values)
 
 
-def to_csv(data: BoardData, records: Records) -> str:
-    """Return a row per submission: metadata, ranks, and main score with interval per subset."""
+def to_csv(board: Board, records: Records) -> str:
+    """Return a row per submission: metadata, ranks, and main score with interval per subset; before them the people."""
+    data = board.data
     columns = ["id", *_METADATA, "texts_per_second", "device", "badges", "rank", "group"]
     columns += [*_with_interval("macro", "_"), "retrieval", *data.tasks]
     for subset in data.subsets:
         columns += _with_interval(f"{subset.task} {subset.name}")
-    rows = []
+    rows: list[dict[str, Any]] = []
+    for of_people in _people(board):
+        rows = rows or [{"id": PEOPLE, "name": f"People (n = {n_people(board.people.values())})", "type": PEOPLE}]
+        names = _with_interval(f"{of_people.task} {of_people.subset}")
+        figures = (of_people.main, of_people.low, of_people.high, int(of_people.reliable))
+        rows[0] |= dict(zip(names, figures, strict=True))
     for record in records.values():
         row: dict[str, Any] = {"id": record.id, "parameters": record.metadata["n_parameters"]} | record.metadata
         row["badges"] = " ".join(record.badges)
         if record.overall:
             standing = record.overall
             row |= {"rank": standing.rank, "group": standing.group}
-            figures = (standing.score, standing.low, standing.high, int(standing.reliable))
-            row |= dict(zip(_with_interval("macro", "_"), figures, strict=True))
+            macro = (standing.score, standing.low, standing.high, int(standing.reliable))
+            row |= dict(zip(_with_interval("macro", "_"), macro, strict=True))
         if record.retrieval:
             row["retrieval"] = record.retrieval.score
         row |= {task: standing.score for task, standing in record.tasks.items()}
@@ -162,16 +184,17 @@ def _with_interval(title: str, between: str = " ") -> list[str]:
     return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}{_RELIABLE}"]
 
 
-def _standing(standing: Standing) -> formats.StandingJson:
-    interval = standing.interval
-    return formats.StandingJson(
-        rank=standing.rank,
-        group=standing.group,
-        score=_number(standing.score),
-        low=_number(interval.low),
-        high=_number(interval.high),
-        reliable=interval.is_reliable,
-    )
+def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
+    if name not in standings:
+        return None
+    place = standings[name]
+    return formats.StandingJson(rank=place.rank, group=place.group, score=_number(place.score), **_ends(place))
+
+
+def _ends(score: Score) -> dict[str, Any]:
+    """Return the fields of an interval, which every record of a score has."""
+    interval = score.interval
+    return {"low": _number(interval.low), "high": _number(interval.high), "reliable": interval.is_reliable}
 
 
 def every_eval_ever_files(

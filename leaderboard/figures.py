@@ -179,7 +179,8 @@ def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
     choices, labels = {}, {}
     for name in names:
         metadata = board.by_id[name].metadata
-        short = _shortened(metadata.name.rsplit("/", 1)[-1])
+        short = metadata.name.rsplit("/", 1)[-1]
+        short = short if len(short) <= MAX_LABEL else f"{short[: MAX_LABEL - 1]}…"
         choices[name] = (f"{short} ({metadata.regime})", f"{short} ({variant(metadata)})", name)
         labels[name] = short
     for step in range(3):  # longer labels for those alone that are still the same
@@ -188,7 +189,3 @@ def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
             if uses[label] > 1:
                 labels[name] = choices[name][step]
     return labels
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 1]}…"

@@ -94,6 +94,20 @@ class OtherEditionJson(_Part):
     metadata: dict[str, Any] = Field(description="What the submitter says.")
 
 
+class PeopleJson(_Part):
+    """Answers of people to items of one subset; null where undefined. People have no rank."""
+
+    task: str = Field(description="Kind of items.")
+    subset: str = Field(description="Language or direction.")
+    n_people: int = Field(description="Number of people.")
+    n_items: int = Field(description="Number of items that somebody answered.")
+    main: float | None = Field(description="Mean of the people's accuracies, not chance-corrected.")
+    low: float | None = Field(description="Lower end of its 95% interval.")
+    high: float | None = Field(description="Upper end of its 95% interval.")
+    reliable: bool = Field(description="False if few concepts decide the interval.")
+    best: float = Field(description="Accuracy of the best person.")
+
+
 class _File(_Part):
     """A file, with its version and its schema."""
 
@@ -107,6 +121,7 @@ class LeaderboardFile(_File):
     data: DataJson = Field(description="What was scored.")
     models: list[SubmissionJson] = Field(description="Submissions, best first.")
     other_editions: list[OtherEditionJson] = Field(description="Submissions that are listed without scores.")
+    people: list[PeopleJson] = Field(description="Answers of people to the items of language models.")
 
 
 class ScoresFile(_File):

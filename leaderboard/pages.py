@@ -16,18 +16,20 @@ from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
 from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
 from leaderboard.formats import ItemsFile, json_schemas, schema_path
+from leaderboard.ranking import Score
 from leaderboard.tables import TASK_FORMS, TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
 from turkic_idiom_tasks.concept_browser.parts import markup, script, style
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE
+from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 except ModuleNotFoundError as error:
     raise InputError(
         f"the site needs the package {error.name}: pip install 'turkic-idiom-tasks[leaderboard]'"
@@ -90,7 +92,13 @@ class Pages:
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Yield (path within the site, content) of every file."""
         board, data = self._board, self._data
-        yield from self._overview_files()
+        overview = {
+            "n_items": sum(subset.n for subset in data.subsets),
+            "n_submissions": len(board.by_id),
+            "scatters": figures.scatters(board),
+            "edition": edition_of(data.revision),
+        }
+        yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
             page = self._page(
                 "task.html",
@@ -110,23 +118,21 @@ class Pages:
             yield from self._tab_pages("language.html", language.name, code, tabs, **about)
         for name in dict.fromkeys(name for board in self._boards for name in board.by_id):
             yield f"models/{name}.html", self._model(name)
-        records = exports.records_of(board)
-        boards = [(board, records)]
         if self._models:
-            records_of_models = exports.records_of(self._models)
-            boards.append((self._models, records_of_models))
             yield from self._language_model_pages(self._models)
-            yield "language-models.csv", exports.to_csv(self._models.data, records_of_models).encode()
-            yield "language-models.json", _json(exports.leaderboard_file(self._models, records_of_models))
+        boards = []
+        for file, of_kind in zip(("leaderboard", "language-models"), self._boards, strict=False):
+            records = exports.records_of(of_kind)
+            boards.append((of_kind, records))
+            yield f"{file}.csv", exports.to_csv(of_kind, records).encode()
+            yield f"{file}.json", _json(exports.leaderboard_file(of_kind, records))
         for name, submission in board.by_id.items():
-            yield f"scores/{name}.json", _json(exports.scores_file(submission, records[name]))
+            yield f"scores/{name}.json", _json(exports.scores_file(submission, boards[0][1][name]))
         yield from self._other_pages()
         yield from scripts.comparison_files({**(self._models.by_id if self._models else {}), **board.by_id}.values())
         yield from scripts.concept_files(self._boards)
         yield "static/browser.css", style().encode()
         yield "static/browser.js", script().encode()
-        yield "leaderboard.csv", exports.to_csv(data, records).encode()
-        yield "leaderboard.json", _json(exports.leaderboard_file(board, records))
         ids = {subset.key: list(subset.texts) for subset in data.with_parts}  # in the order of the values in scores/
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
         for schema_file, schema in json_schemas().items():
@@ -202,19 +208,6 @@ class Pages:
                 traps=TRAPS,
             )
             yield _models_file(code), page
-
-    def _overview_files(self) -> Iterator[tuple[str, bytes]]:
-        board, data = self._board, self._data
-        yield from self._tab_pages(
-            "index.html",
-            "Overview",
-            "index",
-            tables.tabs_of(board),
-            n_items=sum(subset.n for subset in data.subsets),
-            n_submissions=len(board.by_id),
-            scatters=figures.scatters(board),
-            edition=edition_of(data.revision),
-        )
 
     def _model(self, name: str) -> bytes:
         """Return the page of a submission, with its tasks of both boards."""
@@ -320,8 +313,10 @@ def environment() -> Environment:
         "parameters": tables.shown_parameters,
         "rate": tables.shown_rate,
         "task_name": TASK_LABELS.__getitem__,
-        # what lies outside the axis stands at its end
-        "place": lambda value, low=0.0: f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0"),
+        "place": _place,
+        "on_axis": _on_axis,
+        "interval": _interval,
+        "cell": _cell,
         "tick": lambda value: f"{value:.2g}".removeprefix("0") or "0",
         "language": lambda code: LANGUAGES[code].name,
         "reported": _reported,
@@ -330,6 +325,35 @@ def environment() -> Environment:
     }
     templates.tests["naming_the_benchmark"] = re.compile("turkic.?idiom", re.IGNORECASE).search
     return templates
+
+
+def _place(value: float, low: float = 0.0) -> str:
+    """Return a place on an axis from `low` to 1; what lies outside the axis stands at its end."""
+    return f"{min(1.0, max(0.0, (value - low) / (1 - low))):.3f}".removeprefix("0")
+
+
+# Cells are made here, of numbers alone: macros need four times as long, and hundreds of models have 100,000 cells
+def _on_axis(shown: Score, floor: float | None = None, low: float = 0.0) -> Markup:
+    """Return the style of a cell that shows a score, its interval and perhaps its floor on an axis from `low` to 1."""
+    interval = shown.interval
+    style = f"--p:{_place(shown.score, low)};--l:{_place(interval.low, low)};--h:{_place(interval.high, low)}"
+    return Markup(style if floor is None else f"{style};--f:{_place(floor, low)}")  # noqa: S704
+
+
+def _interval(bounds: Interval) -> Markup:
+    between = " to " if bounds.low < 0 else "–"
+    mark = "" if bounds.is_reliable else f'<abbr class="unreliable" title="unreliable: {UNRELIABLE_NOTE}">?</abbr>'
+    return Markup(f"{tables.shown_score(bounds.low)}{between}{tables.shown_score(bounds.high)}{mark}")  # noqa: S704
+
+
+def _cell(shown: Score, floor: float | None = None, low: float = 0.0, note: str = "") -> Markup:
+    """Return the cell of a score; a note below it is our own text."""
+    if shown.missing:
+        return Markup('<td class="none"><span aria-hidden="true">–</span><span class="vh">no score</span></td>')
+    style, interval = _on_axis(shown, floor, low), _interval(shown.interval)
+    below = f"<small>{note}</small>" if note else ""
+    text = f'<td style="{style}">{tables.shown_score(shown.score)} <small>{interval}</small>{below}</td>'
+    return Markup(text)  # noqa: S704
 
 
 def _reported(value: float | str | None) -> str:

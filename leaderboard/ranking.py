@@ -6,10 +6,13 @@ the lower one. The pages have this fact for all pairs, one bit each, and rank ag
 (`static/table.js`).
 """
 
+from __future__ import annotations
+
 import base64
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +23,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     Interval,
     Resampled,
     difference,
-    mean,
     tail_probabilities,
 )
 
@@ -53,50 +55,60 @@ class Standing(Score):
     """Place of a model in one ranking, with its chance-corrected score."""
 
     id: str  # of the submission
-    rank: int  # 1 + the number of models in better groups; equal within a group
-    group: int  # 1 for the best; no model of a group is significantly worse than the group's best
-    # 1 + the number of models that are significantly better, and the same with those that are not significantly worse
-    ranks: tuple[int, int] = (1, 1)
+    standings: Standings = field(repr=False)
+
+    @property
+    def rank(self) -> int:
+        """Return 1 + the number of models in better groups; equal within a group."""
+        return self.standings.places[self.id][0]
+
+    @property
+    def group(self) -> int:
+        """Return 1 for the best group; no model of a group is significantly worse than the group's best."""
+        return self.standings.places[self.id][1]
+
+    @property
+    def ranks(self) -> tuple[int, int]:
+        """Return the ranks that the data allow, from 1 + the number of better models to the place before the worse."""
+        return self.standings.places[self.id][2]
 
 
 class Standings(dict[str, Standing]):
-    """Models of one ranking, best first: id of the submission -> its standing."""
+    """Models of one ranking, best first: id of the submission -> its standing.
 
-    def __init__(self, standings: Mapping[str, Standing], is_better: Bools) -> None:
-        super().__init__(standings)
-        # (M, M) whether the model of the row is significantly better than that of the column, which stands below it
-        self.is_better = is_better
+    Pairs are compared when a rank is asked for: a table shows the scores of many rankings and the ranks of one.
+    """
+
+    def __init__(self, models: Mapping[str, Resampled]) -> None:
+        names = sorted(models, key=lambda name: (-round(models[name].score, _DECIMALS), name))
+        super().__init__({name: Standing(models[name].score, models[name].interval(), name, self) for name in names})
+        self._models = [models[name] for name in names]
+
+    @cached_property
+    def is_better(self) -> Bools:
+        """(M, M) whether the model of the row is significantly better than that of the column, which stands below."""
+        models, self._models = self._models, []  # the draws of hundreds of models take much memory
+        return better_pairs(models)
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int, tuple[int, int]]]:
+        """Return id -> rank, group and the ranks that the data allow."""
+        places = {}
+        # Compared is the best model of the group, not the neighbour: by small steps the last of a group could
+        # otherwise be far from the first
+        best, group = 0, 1  # the place of the best model of the group, and its number
+        for place, name in enumerate(self):
+            if self.is_better[best, place]:
+                best, group = place, group + 1
+            n_better, n_worse = int(self.is_better[:, place].sum()), int(self.is_better[place].sum())
+            places[name] = (best + 1, group, (1 + n_better, len(self) - n_worse))
+        return places
 
     @property
     def pairs(self) -> str:
         """Return `is_better` above the diagonal, row by row, in base64 with one bit for each pair."""
         above_diagonal = self.is_better[np.triu_indices(len(self), 1)]
         return base64.b64encode(np.packbits(above_diagonal).tobytes()).decode("ascii")
-
-
-def rank(parts: Sequence[Mapping[str, Resampled]]) -> Standings:
-    """Return the standings of the submissions that are in all parts, ordered by their mean over the parts, best first.
-
-    A part holds the scores of one task, id -> score.
-    """
-    complete: dict[str, Resampled] = {}
-    for name in parts[0] if parts else ():
-        scores = [part[name] for part in parts if name in part]
-        if len(scores) == len(parts):
-            complete[name] = mean(scores)
-    names = sorted(complete, key=lambda name: (-round(complete[name].score, _DECIMALS), name))
-    is_better = better_pairs([complete[name] for name in names])
-    standings: dict[str, Standing] = {}
-    # Compared is the best model of the group, not the neighbour: by small steps the last of a group could otherwise be
-    # far from the first
-    best, group = 0, 1  # the place of the best model of the group, and its number
-    for place, name in enumerate(names):
-        if is_better[best, place]:
-            best, group = place, group + 1
-        resampled = complete[name]
-        ranks = (1 + int(is_better[:, place].sum()), len(names) - int(is_better[place].sum()))
-        standings[name] = Standing(resampled.score, resampled.interval(), name, best + 1, group, ranks)
-    return Standings(standings, is_better)
 
 
 def better_pairs(models: Sequence[Resampled]) -> Bools:

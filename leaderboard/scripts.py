@@ -27,6 +27,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     SEED,
     SMALL_N,
     UNRELIABLE_NOTE,
+    Floats,
     Stratum,
     digest,
     sum_by_concept,
@@ -51,7 +52,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
 
     Each concept has a number, which is the same in every subset.
     """
-    names = concept_names(boards)
+    names = sorted({concept for board in boards for subset in board.data.with_parts for concept in subset.concepts})
     numbers = {name: number for number, name in enumerate(names)}
     subsets = []
     headlined = {subset.key for board in boards for subset in board.data.counted}
@@ -136,20 +137,12 @@ def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for submission in submissions:
         metadata = submission.metadata
-        note = notes.get(submission.id) or (metadata.revision or "")[:REVISION_LENGTH]
+        revision = metadata.revision or ""  # a commit, or in words
+        note = notes.get(submission.id) or (revision if " " in revision else revision[:REVISION_LENGTH])
         about = f"{variant(metadata)}, {note}" if note else variant(metadata)
         label = " ".join(f"{metadata.name} ({about})".split())
         labels[submission.id] = f"{label} {submission.id}" if label in labels.values() else label
     return labels
-
-
-def concept_names(boards: Iterable[Board]) -> tuple[str, ...]:
-    """Return the concepts of all queries, sentences and items of the data, sorted."""
-    names: set[str] = set()
-    for board in boards:
-        for subset in board.data.with_parts:
-            names.update(subset.concepts)
-    return tuple(sorted(names))
 
 
 def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
@@ -162,7 +155,7 @@ def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
     return pairs[:3]
 
 
-def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
+def concept_sums(submission: ScoredSubmission) -> dict[str, list[int | float]]:
     """Return ``T1/tur-azj`` -> the share of each concept, in the order of their names, in the sum of nDCG.
 
     For spans there are two numbers for each concept: its shares in the numerator and in the denominator of span F1.
@@ -172,14 +165,13 @@ def concept_sums(submission: ScoredSubmission) -> dict[str, list[float]]:
         if not score.sums[:, 1].any():
             continue  # nothing to score, or a score that is no ratio of sums
         _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
-        values = sums.ravel() if score.task == SPANS else sums[:, 0]
-        sums_by_key[f"{score.task}/{score.subset}"] = [short_number(value) for value in values.tolist()]
+        sums_by_key[f"{score.task}/{score.subset}"] = short_numbers(sums if score.task == SPANS else sums[:, 0])
     return sums_by_key
 
 
-def short_number(value: float) -> int | float:
-    """Return a whole number as an int, so that JSON has no ``.0``; any other number stays as it is."""
-    return int(value) if value == int(value) else value
+def short_numbers(values: Floats) -> list[int | float]:
+    """Return values in one list, whole numbers as int, so that JSON has no ``.0``."""
+    return [int(value) if value.is_integer() else value for value in values.ravel().tolist()]
 
 
 def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:

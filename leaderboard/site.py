@@ -10,7 +10,7 @@ from pathlib import Path
 from leaderboard.board import Board, ScoredSubmission, extra_tasks, make_board, of_tasks, score_submission
 from leaderboard.data import board_data, item_board_data
 from leaderboard.pages import Pages, environment
-from leaderboard.submission import LeftOut, Submission, read_submission, submission_folders
+from leaderboard.submission import LeftOut, Submission, read_people, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import check_folder, commit_folder
@@ -18,6 +18,7 @@ from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
+from turkic_idiom_tasks.results.people import score_people
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
 KIND = "site"  # of the folder, in its manifest
@@ -52,7 +53,7 @@ def build(
     earlier site in the folder is updated; other files in it are left alone.
 
     Args:
-        submissions: folder with one folder for each submission.
+        submissions: folder with one folder for each submission; answers of people to items are in its folder people.
         out: folder of the site.
         data: the data that were predicted: a dataset, or its name for `open_dataset`; "" is the bundled lexicon.
         reproduced: ids of submissions that the maintainers ran again; they get a badge.
@@ -65,7 +66,7 @@ def build(
     _check_places(out, submissions, report, overwrite=overwrite)
     dataset = open_dataset(data) if isinstance(data, str) else data
     scored: list[ScoredSubmission] = []
-    left_out: list[LeftOut] = []
+    people, left_out = read_people(submissions, dataset)
     other_editions: list[LeftOut] = []
     for folder in track(submission_folders(submissions), "scoring submissions"):
         submission = read_submission(folder, dataset)
@@ -92,7 +93,10 @@ def build(
         reproduced=reproduced,
         other_editions=other_editions,
     )
-    board_of_models = make_board(models, item_board_data(dataset), reproduced=reproduced) if models else None
+    board_of_models = None
+    if models:
+        items = item_board_data(dataset)
+        board_of_models = make_board(models, items, reproduced=reproduced, people=score_people(people))
     files = write_site(
         board_of_encoders, out, models=board_of_models, repository=repository, built=day, overwrite=overwrite
     )

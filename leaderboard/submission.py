@@ -24,8 +24,8 @@ from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
-from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES
+from turkic_idiom_tasks.results import TOP_K, people
+from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
 from turkic_idiom_tasks.results.reader import MAX_DEPTH, read_lines
 
@@ -183,7 +183,7 @@ def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, 
 def submission_folders(place: Path) -> list[Path]:
     """Return the submission folders in a folder, sorted by name, or the folder itself if it is a submission.
 
-    Hidden folders are skipped. Links are kept, so that they are refused later with a message.
+    Hidden folders are skipped, and that of people. Links are kept, so that they are refused later with a message.
     """
     if not place.is_dir():
         raise usage_error(f"{place}: no such folder; give the folder of a submission, or one that holds submissions")
@@ -191,11 +191,29 @@ def submission_folders(place: Path) -> list[Path]:
         return [place]
     folders = []
     for path in sorted(place.iterdir()):
-        if (path.is_symlink() or path.is_dir()) and not path.name.startswith("."):
+        if (path.is_symlink() or path.is_dir()) and not path.name.startswith(".") and path.name != people.PEOPLE:
             folders.append(path)
     if not folders or place.is_symlink():
         raise InputError(f"{place}: holds no submission; make one with turkic-idiom submit")
     return folders
+
+
+def read_people(place: Path, dataset: Dataset) -> tuple[list[ModelPredictions], list[LeftOut]]:
+    """Return the answers of people in the folder beside the submissions, a file for each person, and the faulty files.
+
+    The files are those that the page of `turkic-idiom lm questionnaire` saves.
+    """
+    persons: list[ModelPredictions] = []
+    left_out: list[LeftOut] = []
+    for path in sorted((place / people.PEOPLE).glob("*")):
+        try:
+            if not people.FILE.fullmatch(path.name) or path.is_symlink():
+                raise InputError(f"{path}: only files answers-….json belong here, as the page for people saves them")
+            persons.append(people.read_person(path, dataset))
+        except InputError as error:
+            message = str(error).removeprefix(f"{path}: ")
+            left_out.append(LeftOut(path, [SubmissionFault(path, 0, message)]))
+    return persons, left_out
 
 
 def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:

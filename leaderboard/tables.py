@@ -6,7 +6,6 @@ ranks the submissions that have all of its tasks, so a model that does one thing
 """
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,10 +14,11 @@ from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, mean
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
-from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
+from turkic_idiom_tasks.results.people import n_people
+from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey
+from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL_EN, RECALL_THREE, SITUATION_OPEN
 
 TASK_TITLES = {
     "T1": "Cross-lingual idiom retrieval",
@@ -37,7 +37,8 @@ TASK_TITLES = {
 }
 TASK_TITLES |= {name: f"{task.title}, without options" for name, task in OPEN_TASKS.items()}
 TASK_LABELS = {task: task.capitalize().replace("_", " ") for task in TASK_TITLES}
-TASK_LABELS |= {STS: "STS", CLOZE_OPEN: "Open cloze"}
+TASK_LABELS |= {STS: "STS", CLOZE_OPEN: "Open cloze", SITUATION_OPEN: "Open situation"}
+TASK_LABELS |= {RECALL_EN: "Recall, English", RECALL_THREE: "Recall, three"}
 TASK_FORMS = {  # of the tasks of encoders and taggers
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",
@@ -79,6 +80,7 @@ class Column:
     floor: float = 0.0  # score of a random system
     lack: str = ""  # what the row of a submission without a score says that it lacks
     view: str = ""  # "tasks" or "languages" if the switch "Languages" decides whether it is seen
+    subsets: tuple[SubsetKey, ...] = ()  # of the items that language models and people answer
 
     @property
     def axis(self) -> float:
@@ -107,6 +109,8 @@ class Table:
     columns: list[Column]
     rows: list[Row]
     standings: Standings
+    n_people: int  # who answered items of the columns; they stand above the models, without a rank
+    people: list[tuple[Score, str]]  # for each column the mean of the people, and a note
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,6 +241,7 @@ def task_table(board: Board, task: str) -> Table:
             small=subset.n < SMALL_N,
             floor=subset.floor,
             lack=language,
+            subsets=((task, subset.name),),
         )
         columns.append(column)
     names = [name for name in dict.fromkeys([*standings, *board.by_id]) if name in submitted]
@@ -257,7 +262,8 @@ def item_table(board: Board) -> Table:
         if task in EXTRA_TASKS and not board.by_task[task]:
             continue
         label = TASK_LABELS[task]
-        columns.append(Column(task, label, TASK_TITLES[task], board.by_task[task], lack=label))
+        subsets = tuple((task, subset.name) for subset in board.data.of_task(task))
+        columns.append(Column(task, label, TASK_TITLES[task], board.by_task[task], lack=label, subsets=subsets))
     return _table(board, columns, board.overall, dict.fromkeys([*board.overall, *board.by_id]))
 
 
@@ -285,14 +291,31 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
             at_chance=place is not None and not place.interval.low > 0,
         )
         rows.append(row)
-    return Table(columns, rows, standings)
+    keys = {key for column in columns for key in column.subsets}
+    n = n_people(score for key, score in board.people.items() if key in keys)
+    return Table(columns, rows, standings, n, [_people(board, column) for column in columns])
+
+
+def _people(board: Board, column: Column) -> tuple[Score, str]:
+    """Return the mean of the people in a column, corrected for chance as the column is, and of which items it is."""
+    answered = [board.people[key] for key in column.subsets if key in board.people]
+    if not answered:
+        return NO_SCORE, ""
+    floors = [0.0 if column.floor else subset.floor for subset in answered]
+    resampled = mean([subset.resampled.corrected(floor) for subset, floor in zip(answered, floors, strict=True)])
+    note = f"{sum(subset.n_items for subset in answered)} items"
+    if len(column.subsets) == 1:
+        note += f", best {shown_score((answered[0].best - floors[0]) / (1 - floors[0]))}"
+    elif len(answered) < len(column.subsets):
+        note += f", {len(answered)} of {len(column.subsets)} sets"
+    return Score(resampled.score, resampled.interval()), note
 
 
 def _listed(tab: Tab) -> list[str]:
     """Return the submissions of a tab: the ranked ones, those with all retrieval tasks, the others task by task."""
     board = tab.board
     names: dict[str, None] = dict.fromkeys(tab.standings)
-    if set(tab.tasks) >= set(RETRIEVAL_TASKS):
+    if tab.name == ALL_TAB:
         names |= dict.fromkeys(board.retrieval)
     for task in tab.shown:
         names |= dict.fromkeys(board.by_task[task])
@@ -371,8 +394,8 @@ def shown_score(value: float) -> str:
     """Return a score as ``.531``, ``−.012`` or ``1.000``; a dash for an undefined score."""
     if math.isnan(value):
         return "–"
-    shown = f"{value:.3f}".replace("-0.000", "0.000")  # a rounded 0 has no sign
-    return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")
+    digits = f"{abs(value):.3f}".removeprefix("0")
+    return f"−{digits}" if value < 0 and digits != ".000" else digits  # a rounded 0 has no sign
 
 
 def shown_parameters(number: int | None) -> str:

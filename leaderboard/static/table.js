@@ -9,7 +9,7 @@
   const form = document.getElementById("filters");
   const filters = document.getElementById("fold");
   const count = document.getElementById("count");
-  const body = table.tBodies[0];
+  const body = table.querySelector("tbody:not(.people)");
   const headers = [...table.tHead.rows[0].cells];
   const marks = /[\u0300-\u036f'\u02bb\u02bc]/g;
   const fold = text => text.toLowerCase().normalize("NFD").replace(marks, "").replace(/ı/g, "i");

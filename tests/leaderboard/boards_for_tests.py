@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 
+from hub_datasets.questionnaire import questionnaire_page
 from leaderboard.board import RETRIEVAL_TASKS, ScoredSubmission
 from leaderboard.data import BoardData, SubsetItems
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
 from turkic_idiom_tasks.results.headlines import Headline
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets, row_digest
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
@@ -190,3 +193,23 @@ def answers_of(data, choose, tasks=ITEM_TASKS):
             chosen = tuple(choose(item, task in OPEN_TASKS) for item in items.rows)
             predictions[task, subset] = ItemAnswers(items, chosen, "en1", "generation")
     return predictions
+
+
+def save_person(folder, number, dataset, n_right):
+    """Saves what the page for people saves: answers to the first items of these subsets, `n_right` of them right."""
+    page, _ = questionnaire_page(dataset, list(n_right), n=4 * len(n_right))
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page)[1])
+    answers, n_done = [], dict.fromkeys(n_right, 0)
+    for row in data["items"]:
+        key = (row["task"], row["subset"])
+        (item,) = [item for item in find_items(dataset, *key).rows if row_digest(item) == row["digest"]]
+        is_right = n_done[key] < n_right[key]
+        n_done[key] += 1
+        answers.append({name: row[name] for name in ("task", "subset", "digest")})
+        answers[-1]["answer"] = item.gold if is_right else (item.gold + 1) % len(item.options)
+    profile = {"native": "Türkçe", "region": "", "age": "30-44"}
+    content = {"format": data["format"], "revision": data["revision"], "profile": profile, "answers": answers}
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"answers-0000000{number}.json"
+    path.write_text(json.dumps(content), "utf-8")
+    return path

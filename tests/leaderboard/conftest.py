@@ -24,7 +24,15 @@ from leaderboard.submission import (
 )
 from tests.browser_pages import watched_pages
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
-from tests.leaderboard.boards_for_tests import answers_of, gold, make_data, make_metadata, make_submissions, near
+from tests.leaderboard.boards_for_tests import (
+    answers_of,
+    gold,
+    make_data,
+    make_metadata,
+    make_submissions,
+    near,
+    save_person,
+)
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -32,6 +40,7 @@ from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.item_answers import GENERATION, ItemAnswers, find_items
+from turkic_idiom_tasks.results.people import read_person, score_people
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Similarities, Tags
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
@@ -286,6 +295,7 @@ def both_site(answers_dataset, answers_metadata, tmp_path_factory):
 
     org/even is right on each second query, and on the others sets document 0 first; org/first always does. org/gold is
     right, org/uzbek is right where Uzbek is asked for and falls into near traps elsewhere, and org/near always does.
+    One person is right in three of four items on the meaning of Uzbek idioms.
     """
     dataset, submissions = answers_dataset, []
     for name in ("org/even", "org/first"):
@@ -308,8 +318,13 @@ def both_site(answers_dataset, answers_metadata, tmp_path_factory):
     for name, choose in choices.items():
         about = answers_metadata.model_copy(update={"name": name, "type": "llm", "pooling": None, "n_parameters": None})
         models.append(score_submission(Submission(name.replace("/", "-"), about, answers_of(dataset, choose))))
-    boards = make_board(submissions, board_data(dataset)), make_board(models, item_board_data(dataset))
     folder = tmp_path_factory.mktemp("both")
+    person = read_person(save_person(tmp_path_factory.mktemp("people"), 1, dataset, {(MEANING, "uz"): 3}), dataset)
+    people = score_people([person])
+    boards = (
+        make_board(submissions, board_data(dataset)),
+        make_board(models, item_board_data(dataset), people=people),
+    )
     write_site(boards[0], folder, models=boards[1], built=date(2026, 11, 30))
     return SimpleNamespace(board=boards[0], models=boards[1], folder=folder)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from leaderboard.board import language_boards, make_board, resample_subsets, task_means
 from leaderboard.exports import records_of
 from leaderboard.ranking import better_pairs
-from leaderboard.scripts import comparison_json, concept_names
+from leaderboard.scripts import comparison_json
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import FEW, Stratum, difference, mean, resample, resample_models
@@ -163,7 +163,7 @@ def test_adding_removing_and_permuting_submissions_changes_no_number_of_another(
     for name, numbers in numbers_of(board).items():
         assert numbers == every_number[name]
     setup = comparison_json([board])
-    assert len(setup["names"]) == len(setup["states"]) == len(concept_names([board])) == 20
+    assert len(setup["names"]) == len(setup["states"]) == 20
     assert len(setup["subsets"]) == len(LAW_DATA.subsets)
 
 

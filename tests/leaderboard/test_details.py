@@ -37,7 +37,7 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         about = {"name": text, "training_data": f"{text} data", "few_shot": n, "device": text, "texts_per_second": 1.5}
         submissions.append(make_scored(f"m{n}", data, skill=0.0, seed=n, **about))
     board = make_board(submissions, data)
-    rows = list(csv.DictReader(io.StringIO(to_csv(data, records_of(board)), newline="")))
+    rows = list(csv.DictReader(io.StringIO(to_csv(board, records_of(board)), newline="")))
     assert {row["name"] for row in rows} == {f"'{text}" for text in hostile}
     assert {row["training_data"] for row in rows} == {f"'{text} data" for text in hostile}
     assert {row["device"] for row in rows} == {f"'{text}" for text in hostile}

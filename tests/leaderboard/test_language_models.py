@@ -1,8 +1,10 @@
 """Language models on the leaderboard: their answers as submissions, their scores, and their page."""
 
+import csv
 import gzip
 import json
 import math
+import re
 from dataclasses import astuple
 
 import pytest
@@ -11,11 +13,11 @@ from leaderboard.board import make_board
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
 from leaderboard.submission import read_submission, slug, submission_files
-from tests.leaderboard.boards_for_tests import answers_of, gold, near
+from tests.leaderboard.boards_for_tests import answers_of, gold, near, save_person
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored, write_lm_eval
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset.similarity import content_digest
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import score_items, score_open
 
@@ -177,3 +179,49 @@ def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
     assert [row["overall"]["rank"] for row in figures["models"]] == [1, 2]
     assert not (shared_site.folder / "language-models.html").exists()
     assert 'href="language-models.html"' not in (shared_site.folder / "index.html").read_text("utf-8")
+
+
+def test_people_stand_above_the_models_without_a_rank(data, metadata, gold_content, item_lexicon, tmp_path, capsys):
+    place, site = tmp_path / "submissions", tmp_path / "site"
+    make_submission(place, metadata("org/gold"), gold_content)
+    turkish, uzbek = ("meaning", "tr"), ("meaning", "uz")
+    save_person(place / "people", 1, data, {turkish: 4, uzbek: 2})
+    save_person(place / "people", 2, data, {turkish: 2})
+    older = save_person(place / "people", 3, data, {turkish: 4})
+    older.write_text(older.read_text("utf-8").replace(data.revision, "0" * 40), "utf-8")
+    (place / "people" / "notes.txt").write_text("no answers")
+    assert main(["leaderboard", "check", str(place), "--data", str(item_lexicon)]) == 1
+    printed = capsys.readouterr().out
+    assert "answers-00000001.json: ok" in printed
+    assert re.search("answers-00000003.json: .*revision .0000", printed)
+    assert main(["leaderboard", "build", str(place), "--out", str(site), "--data", str(item_lexicon)]) == 0
+    printed = capsys.readouterr().out
+    assert "left out: 2" in printed
+    assert "notes.txt" in printed
+
+    file = json.loads((site / "language-models.json").read_text("utf-8"))
+    rows = {(row["task"], row["subset"]): row for row in file["people"]}
+    # Turkish: 4 of 4 and 2 of 4 are right; Uzbek: 2 of 4, by one person
+    assert {key: (row["main"], row["best"], row["n_people"], row["n_items"]) for key, row in rows.items()} == {
+        turkish: (0.75, 1.0, 2, 4),
+        uzbek: (0.5, 0.5, 1, 4),
+    }
+    assert all(row["low"] < row["main"] < row["high"] for row in rows.values())
+    assert len(file["models"]) == 1
+    first, second = csv.DictReader((site / "language-models.csv").read_text("utf-8").splitlines())
+    assert [first["name"], first["type"], first["rank"], first["meaning uz"]] == [
+        "People (n = 2)",
+        "people",
+        "",
+        "0.500000",
+    ]
+    assert [second["name"], second["rank"]] == ["org/gold", "1"]
+
+    def row_of(page):
+        body = re.search('<tbody class="people">(.*?)</tbody>', (site / page).read_text("utf-8"), re.DOTALL)[1]
+        return re.sub("<[^>]*>", " ", body)
+
+    # Corrected for guessing: (.5 - .25) / .75, and over both languages the mean of that and (.75 - .25) / .75
+    assert re.search(r"People \(n = 1\).* \.333 .*4 items, best \.333", row_of("uz-language-models.html"))
+    n_sets = len(item_subsets(data, "meaning"))
+    assert re.search(rf"People \(n = 2\).* \.500 .*8 items, 2 of {n_sets} sets", row_of("language-models.html"))

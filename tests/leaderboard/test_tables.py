@@ -132,6 +132,22 @@ def test_the_ranks_of_a_language_are_its_own():
     assert {name: one.rank for name, one in azerbaijani.items()} == {"azeri": 1, "turkish": 2}
 
 
+def test_below_the_ranked_models_stand_those_with_all_retrieval_tasks_by_their_mean():
+    data = make_data(4, languages=TWO)
+    good_in = {"first": ("T1",), "mean": ("T2", "T3"), "all": ()}  # by T1 alone, first would stand above mean
+    submissions = []
+    for name, tasks in good_in.items():
+        values = {}
+        for subset in data.subsets:
+            if subset.task in RETRIEVAL:
+                values[subset.task, subset.name] = [1.0 if subset.task in tasks else FLOOR] * 4
+            elif name == "all":
+                values[subset.task, subset.name] = [[1, 1, 1]] * 4
+        submissions.append(scored_of(name, data, values))
+    (tab,) = [tab for tab in tabs_of(make_board(submissions, data)) if tab.name == ALL_TAB]
+    assert listed(tab) == ["all", "mean", "first"]
+
+
 def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
     """Retrieval ranks nobody, because no submission has both T1 and T2; the tab stays for those that have one."""
     data = make_data(30, languages=TWO)

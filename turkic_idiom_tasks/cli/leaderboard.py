@@ -95,7 +95,7 @@ def check(
     The exit code is 1 if one of them has a fault.
     """
     from leaderboard.board import score_submission
-    from leaderboard.submission import LeftOut, read_submission, submission_folders
+    from leaderboard.submission import LeftOut, read_people, read_submission, submission_folders
     from turkic_idiom_tasks.cli.submission_output import print_scores
     from turkic_idiom_tasks.dataset import open_dataset
 
@@ -103,15 +103,20 @@ def check(
     # A submission with a fault does not end the command, so that a reviewer of many sees all of them at once.
     has_faults = False
     for place in folders:
+        people, left_out = read_people(place, dataset)
+        for person in people:
+            sys.stdout.write(f"{printable(str(person.path))}: ok\n")
         for folder in submission_folders(place):
             submission = read_submission(folder, dataset)
             if isinstance(submission, LeftOut):
-                has_faults = True
-                for fault in submission.faults:
-                    sys.stdout.write(printable(f"{fault}\n"))
+                left_out.append(submission)
             else:
                 sys.stdout.write(f"{printable(str(folder))}: ok\n")
                 print_scores(score_submission(submission), dataset)
+        for entry in left_out:
+            has_faults = True
+            for fault in entry.faults:
+                sys.stdout.write(printable(f"{fault}\n"))
     if has_faults:
         raise typer.Exit(1)
 

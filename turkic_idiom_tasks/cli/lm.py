@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from turkic_idiom_tasks.dataset.base import Dataset
     from turkic_idiom_tasks.metrics.bootstrap import Resampled
+    from turkic_idiom_tasks.results.model_predictions import ModelPredictions
+    from turkic_idiom_tasks.results.people import PeopleScore
+    from turkic_idiom_tasks.results.predictions import SubsetKey
     from turkic_idiom_tasks.results.scored import ScoredSubset
     from turkic_idiom_tasks.tasks.items.item_types import Item
 
@@ -194,21 +197,22 @@ def report(
     from turkic_idiom_tasks.metrics.bootstrap import mean
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
-    from turkic_idiom_tasks.results.people import PEOPLE
+    from turkic_idiom_tasks.results.people import PEOPLE, score_people
     from turkic_idiom_tasks.results.scored import score_subset
     from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
     if unjudged is not None:
         check_outputs({"--unjudged": unjudged}, inputs=logs)
     waiting: dict[str, None] = {}  # lines of the file of unjudged answers
-    people: dict[str, list[ScoredSubset]] = {}  # task and subset -> a score for each person
+    people: list[ModelPredictions] = []
     runs: dict[tuple[str, ...], dict[str, list[ScoredSubset]]] = {}  # model, examples, prompt, method -> task -> sets
     for found in find_predictions(logs, open_dataset(data), is_partial=True):
-        for (task, subset), prediction in found.predictions.items():
+        if found.name == PEOPLE:
+            people.append(found)
+        for (task, _), prediction in found.predictions.items():
             if isinstance(prediction, ItemAnswers):
                 waiting |= dict.fromkeys(json.dumps(row, ensure_ascii=False) for row in prediction.unjudged())
             if found.name == PEOPLE:
-                people.setdefault(f"{task} {subset}", []).append(score_subset(prediction))
                 continue
             asked = (prediction.prompt, prediction.method) if isinstance(prediction, ItemAnswers) else ()
             run = runs.setdefault((found.name, f"{found.few_shot or 0} examples", *asked), {})
@@ -217,7 +221,7 @@ def report(
         write_text(unjudged, "".join(f"{line}\n" for line in waiting))
     console = plain_console(sys.stdout)
     if people:
-        _print_people(people, console)
+        _print_people(score_people(people), console)
     for about, run in runs.items():
         console.print(printable(", ".join(about)))
         table = new_table("", ["n", "chance", "score", "95%", "corr.", "near", "lex.", "rand.", "unr."], min_width=5)
@@ -242,22 +246,16 @@ def report(
         )
 
 
-def _print_people(people: Mapping[str, Sequence[ScoredSubset]], console: Console) -> None:
-    """Print the scores of people, task and subset -> a score for each person."""
-    import numpy as np
-
+def _print_people(people: Mapping[SubsetKey, PeopleScore], console: Console) -> None:
     from turkic_idiom_tasks.cli.output import interval_text, new_table
-    from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 
     console.print("people, who answered the page of lm questionnaire")
     table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
-    for name, persons in people.items():
-        # Answers to one concept are resampled together, whoever gave them
-        concepts = [concept for scored in persons for concept in scored.concepts]
-        interval = resample({name: Stratum(concepts, np.concatenate([scored.sums for scored in persons]))}).interval()
-        means = [scored.main for scored in persons]
-        cells = [_short(persons[0].floor), _short(sum(means) / len(means)), interval_text(interval.low, interval.high)]
-        table.add_row(name, str(len(persons)), str(len(set(concepts))), *cells, _short(max(means)))
+    for (task, subset), of_people in people.items():
+        interval = of_people.resampled.interval()
+        cells = [str(len(of_people.names)), str(of_people.n_items), _short(of_people.floor)]
+        cells += [_short(of_people.resampled.score), interval_text(interval.low, interval.high)]
+        table.add_row(f"{task} {subset}", *cells, _short(of_people.best))
     console.print(table)
     console.print()
 

@@ -138,10 +138,12 @@ class Resampled:
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:
             return Interval(self.score, self.score, is_reliable=False)
         tail = tail_probability(self.influence)
-        defined = self.draws[~np.isnan(self.draws)]
-        if not len(defined):
+        # A third of the time of np.quantile, of which a leaderboard would need ten thousands; NaN is sorted to the end
+        draws = np.sort(self.draws)
+        last = len(draws) - 1 - int(np.isnan(draws).sum())
+        if last < 0:
             return Interval(math.nan, math.nan, is_reliable=False)
-        low, high = np.quantile(defined, [tail, 1 - tail])
+        low, high = np.interp([tail * last, (1 - tail) * last], np.arange(last + 1), draws[: last + 1])
         return Interval(float(low), float(high), is_reliable=bool((high - low) / 2 >= FEW * self.reach))
 
     def _wilson(self, shares: Floats) -> Interval:
@@ -178,7 +180,9 @@ def resample_models(strata: Sequence[Stratum], *, seed: int = SEED) -> list[Resa
             totals = sums.sum(axis=1)
             ratios = totals[:, 0] / totals[:, 1]
             numerators = sums[:, :, 0] @ counts
-            denominators = sums[:, :, 1] @ counts
+            # All rankings and answers have the same denominators, the numbers of queries or items of each concept
+            are_shared = bool((sums[:, :, 1] == sums[0, :, 1]).all())
+            denominators = sums[: 1 if are_shared else None, :, 1] @ counts
             denominators[denominators == 0] = np.nan  # a draw without any item of the subset has no score
             draws = numerators / denominators
             # the derivative of the ratio n / D by the weight of a concept c: (n_c - ratio * d_c) / D
