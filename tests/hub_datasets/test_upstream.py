@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -297,3 +298,34 @@ def test_lighteval_asks_the_same(writer, item_lexicon):
             asked = names["turkic_idiom_prompt"](row)
             assert asked.query == prompt(item)
             assert asked.choices[asked.gold_index] == f" {answer}"
+
+
+@pytest.mark.long
+def test_the_commands_of_releasing_publish_both_datasets_and_write_the_files(writer, online, hub, tmp_path):
+    """docs/releasing.md, "Publish the data", line by line; only the login is replaced, by HF_TOKEN."""
+    page = (FOLDER.parent / "docs" / "releasing.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL)
+    login, *lines = block.splitlines()
+    assert login == "hf auth login"
+    shutil.copytree(FOLDER, tmp_path / "upstream")
+    names = {"ORG/NAME": "tester/idioms", "ORG/ITEMS": "tester/items"}
+    n_commands = 0
+    for line in lines:
+        command, *arguments = line.partition("#")[0].split()
+        arguments = [names.get(argument, argument) for argument in arguments]
+        if command == "turkic-idiom":
+            done = online(*arguments)
+            assert done.returncode == 0, done.stderr
+        else:
+            for name in names.values():
+                arguments[arguments.index("COMMIT")] = hub.repository(name).main
+            done = run_to_end([sys.executable, *arguments], cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+        n_commands += 1
+    assert n_commands == 5
+    for name, path in (("tester/idioms", writer.MTEB), ("tester/items", f"{writer.LM_EVAL}/_template_yaml")):
+        repository = hub.repository(name)
+        assert repository.tags == {"v0.2.0": repository.main}
+        text = (tmp_path / "upstream" / path).read_text(encoding="utf-8")
+        assert name in text
+        assert repository.main in text

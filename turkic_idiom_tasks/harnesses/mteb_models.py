@@ -217,6 +217,9 @@ def load_community(
     )
 
 
+OUR_LOADERS = (load_pooled, load_local, load_community)
+
+
 def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwargs: Any) -> Any:
     """Raise the problem of a malformed part of TURKIC_IDIOM_MODELS; mteb calls this in place of a loader."""
     raise usage_error(problem)
