@@ -14,6 +14,7 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.languages import names as in_words
 from turkic_idiom_tasks.results.item_answers import find_items
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, LETTERS, MEANING, USAGE, Item, Option
 from turkic_idiom_tasks.tasks.items.items import item_sets
@@ -182,9 +183,9 @@ def lm_eval_readme(members: dict[str, list[str]], repository: str) -> str:
     citation = str(TASK_CLASSES[TASKS["T1"].name].metadata.bibtex_citation).strip()
     return f"""# Turkic idioms
 
-Multiple-choice questions about idioms in Turkish, Azerbaijani, Turkmen, Gagauz and Uzbek: what an idiom means, which
-idiom of another language means the same, whether a sentence uses it figuratively, and which idiom fills a blank. A
-language model wrote the data and others read it; no native speaker has.
+Multiple-choice questions about idioms in {in_words(LANGUAGES, "and")}: what an idiom
+means, which idiom of another language means the same, whether a sentence uses it figuratively, and which idiom fills a
+blank. A language model wrote the data and others read it; no native speaker has.
 
 Homepage: https://huggingface.co/datasets/{repository}
 
@@ -221,7 +222,7 @@ def lighteval_module(repository: str, commit: str) -> str:
     for config in item_tasks().values():
         languages, _, kind = config.rpartition("_")
         configs += f'    "turkic_idiom_{kind}:{languages}": "{config}",\n'
-    names = ", ".join(language.name.lower() for language in LANGUAGES.values())
+    listed = ", ".join(language.name.lower() for language in LANGUAGES.values())
     return f'''"""
 name:
 Turkic Idiom
@@ -234,7 +235,7 @@ Multiple-choice questions about idioms: their meaning, their equivalent in
 another language, their use in a sentence, and the idiom that fills a blank.
 
 languages:
-{names}
+{listed}
 
 tags:
 multiple-choice, multilingual, idioms
