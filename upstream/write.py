@@ -1,16 +1,20 @@
 """Write the files of the pull requests, so that prompts, languages and metadata stand in the package alone.
 
 ``python upstream/write.py`` writes them with placeholders, as they are kept here; ``python upstream/write.py RETRIEVAL
-COMMIT ITEMS COMMIT`` with the two datasets that are on the Hub and their commits, as they are sent.
+COMMIT ITEMS COMMIT`` with the two datasets that are on the Hub and their commits, as they are sent. A file that a
+project has already gets a patch, made for lighteval 0.13.0 and EuroEval 18.3.0.
 """
 
 import sys
 from pathlib import Path
 
+import yaml
+
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
+from turkic_idiom_tasks.languages import names as in_words
 from turkic_idiom_tasks.results.item_answers import find_items
 from turkic_idiom_tasks.tasks.items.item_types import (
     CLOZE,
@@ -33,14 +37,38 @@ MTEB_NAMES = {
     "T3": "TurkicIdiomCrossLingualMeaningRetrieval",
 }
 MTEB = "mteb/mteb/tasks/retrieval/multilingual/turkic_idiom_retrieval.py"
+MTEB_BENCHMARK = "mteb/mteb/benchmarks/benchmarks/turkic_idiom_benchmarks.py"
 LM_EVAL = "lm-eval/lm_eval/tasks/turkic_idiom"
 LIGHTEVAL = "lighteval/src/lighteval/tasks/tasks/turkic_idiom.py"
+LITERALS = "src/lighteval/tasks/templates/utils/translation_literals.py"
+EUROEVAL = "euroeval/src/euroeval/dataset_configs"
+REGISTER = "inspect/register"
+INSPECT_TASKS = "inspect/turkic_idioms/tasks.py"
 KINDS = (MEANING, EQUIVALENT, USAGE, CLOZE)
+DESCRIPTIONS = {
+    MEANING: "Which of four definitions is that of a Turkic idiom?",
+    EQUIVALENT: "Which of four idioms means the same as an idiom of another Turkic language?",
+    USAGE: "Is a Turkic idiom used figuratively or literally in a sentence?",
+    CLOZE: "Which of four Turkic idioms fills the blank in a sentence?",
+}
+WORDS = yaml.safe_load((ROOT / "words.yaml").read_text(encoding="utf-8"))
 
 
 def files(retrieval: str, retrieval_commit: str, items: str, items_commit: str) -> dict[str, str]:
     """Return the path of every written file, below this folder, and its text."""
-    texts = {MTEB: mteb_module(retrieval, retrieval_commit), LIGHTEVAL: lighteval_module(items, items_commit)}
+    texts = {
+        MTEB: mteb_module(retrieval, retrieval_commit),
+        MTEB_BENCHMARK: mteb_benchmark(),
+        LIGHTEVAL: lighteval_module(items, items_commit),
+        "lighteval/literals.patch": literals_patch(),
+        "euroeval/templates.patch": euroeval_patch(),
+        INSPECT_TASKS: inspect_tasks(),
+        INSPECT_TASKS.replace("tasks.py", "__init__.py"): inspect_exports(),
+    }
+    for code in WORDS:
+        texts[f"{EUROEVAL}/{LANGUAGES[code].name.lower()}.py"] = euroeval_config(code, items)
+    for kind in KINDS:
+        texts[f"{REGISTER}/turkic_idiom_{kind}/eval.yaml"] = register_entry(kind)
     texts[f"{LM_EVAL}/_template_yaml"] = lm_eval_template(items, items_commit)
     members: dict[str, list[str]] = {}
     for name, config in item_tasks().items():
@@ -109,6 +137,28 @@ def mteb_module(repository: str, commit: str) -> str:
     return text
 
 
+def mteb_benchmark() -> str:
+    """Return the benchmark of these tasks for mteb, which a leaderboard shows only if its menu names it."""
+    metadata = TASK_CLASSES[TASKS["T1"].name].metadata
+    names = "".join(f'            "{name}",\n' for name in MTEB_NAMES.values())
+    return f'''from mteb.benchmarks.benchmark import Benchmark
+from mteb.get_tasks import get_tasks
+
+TURKIC_IDIOM_RETRIEVAL = Benchmark(
+    name="TurkicIdiomRetrieval(v1)",
+    aliases=["TurkicIdiomRetrieval"],
+    display_name="Turkic Idioms",
+    tasks=get_tasks(
+        tasks=[
+{names}        ],
+    ),
+    description="Retrieval of idioms with the same meaning across Turkic languages, and of the definitions of idioms.",
+    reference="{metadata.reference}",
+    citation=r"""{metadata.bibtex_citation}""",
+)
+'''
+
+
 def lm_eval_template(repository: str, commit: str) -> str:
     """Return what the task files for lm-eval include."""
     letters = "'ABCD'[:options|length]|list"
@@ -142,9 +192,9 @@ def lm_eval_readme(members: dict[str, list[str]], repository: str) -> str:
     citation = str(TASK_CLASSES[TASKS["T1"].name].metadata.bibtex_citation).strip()
     return f"""# Turkic idioms
 
-Multiple-choice questions about idioms in Turkish, Azerbaijani, Turkmen, Gagauz and Uzbek: what an idiom means, which
-idiom of another language means the same, whether a sentence uses it figuratively, and which idiom fills a blank. A
-language model wrote the data and others read it; no native speaker has.
+Multiple-choice questions about idioms in {in_words(LANGUAGES, "and")}: what an idiom
+means, which idiom of another language means the same, whether a sentence uses it figuratively, and which idiom fills a
+blank. A language model wrote the data and others read it; no native speaker has.
 
 Homepage: https://huggingface.co/datasets/{repository}
 
@@ -181,7 +231,7 @@ def lighteval_module(repository: str, commit: str) -> str:
     for config in item_tasks().values():
         languages, _, kind = config.rpartition("_")
         configs += f'    "turkic_idiom_{kind}:{languages}": "{config}",\n'
-    names = ", ".join(language.name.lower() for language in LANGUAGES.values())
+    listed = ", ".join(language.name.lower() for language in LANGUAGES.values())
     return f'''"""
 name:
 Turkic Idiom
@@ -194,7 +244,7 @@ Multiple-choice questions about idioms: their meaning, their equivalent in
 another language, their use in a sentence, and the idiom that fills a blank.
 
 languages:
-{names}
+{listed}
 
 tags:
 multiple-choice, multilingual, idioms
@@ -240,6 +290,161 @@ TASKS_TABLE = [
     for name, config in CONFIGS.items()
 ]
 '''
+
+
+def patch(path: str, *hunks: tuple[int, str]) -> str:
+    """Return a unified diff of a file; a hunk is the number of its first line in that file, and its lines."""
+    text, shift = f"--- a/{path}\n+++ b/{path}\n", 0
+    for line, body in hunks:
+        signs = [row[0] for row in body.splitlines()]
+        old, new = len(signs) - signs.count("+"), len(signs) - signs.count("-")
+        text += f"@@ -{line},{old} +{line + shift},{new} @@\n{body}"
+        shift += new - old
+    return text
+
+
+def added(text: str) -> str:
+    """Return the lines of a text as a hunk adds them."""
+    return "".join(f"+{line}\n" for line in text.splitlines())
+
+
+def literals_patch() -> str:
+    """Return the words of lighteval's templates in the languages whose entries are empty."""
+    hunks = []
+    for line, code, following in ((112, "az", "BALINESE"), (754, "kk", "KHMER"), (1295, "tk", "TWI")):
+        name = f"Language.{LANGUAGES[code].name.upper()}"
+        literals = "".join(f'        {key}="{word}",\n' for key, word in WORDS[code]["lighteval"].items())
+        entry = f"    {name}: TranslationLiterals(\n        language={name},\n{literals}    ),"
+        next_entry = f"    Language.{following}: TranslationLiterals(language=Language.{following}),"
+        hunks.append((line, f"-    {name}: TranslationLiterals(language={name}),\n{added(entry)} {next_entry}\n"))
+    return patch(LITERALS, *hunks)
+
+
+def euroeval_config(code: str, repository: str) -> str:
+    """Return the dataset of a language for EuroEval: the meanings of idioms, asked in that language."""
+    name = LANGUAGES[code].name
+    return f'''"""All {name} dataset configurations used in EuroEval."""
+
+from ..data_models import DatasetConfig
+from ..languages import {name.upper()}
+from ..tasks import KNOW
+
+# Unofficial datasets ###
+
+TURKIC_IDIOM_MEANING_{code.upper()}_CONFIG = DatasetConfig(
+    name="turkic-idiom-meaning-{code}",
+    pretty_name="Turkic Idiom Meaning {name}",
+    source="{repository}::{code}_{MEANING}",
+    task=KNOW,
+    languages=[{name.upper()}],
+    val_split=None,
+    input_column="question_native",
+    target_column="answer",
+    choices_column="options_native",
+    unofficial=True,
+)
+'''
+
+
+def euroeval_patch() -> str:
+    """Return what EuroEval's own files lack: the templates, the headings of options, and the import of the configs.
+
+    Its Kazakh word for "or" has three Latin letters among the Cyrillic ones.
+    """
+    constants, imports, headings, templates = {}, {}, {}, ""
+    for code, entry in WORDS.items():
+        words, name = entry["euroeval"], LANGUAGES[code].name
+        constants[code] = f"+    {name.upper()},\n"
+        imports[code] = f"+from .{name.lower()} import *  # noqa: F403\n"
+        headings[code] = f'+    "{code}": "{words["choices"]}",\n'
+        templates += f"""    {name.upper()}: PromptConfig(
+        default_prompt_prefix=(
+            "{words["prefix"]}"
+        ),
+        default_prompt_template="{words["question"]}: {{text}}\\n{words["answer"]}: {{label}}",
+        default_instruction_prompt=(
+            "{words["question"]}: {{text}}\\n\\n"
+            "{words["instruction"]}"
+        ),
+        default_prompt_label_mapping="auto",
+    ),
+"""
+
+    def imported(language: str) -> str:
+        return f" from .{language} import *  # noqa: F403\n"
+
+    patches = (
+        patch(
+            "src/euroeval/constants.py",
+            (148, f'     "ab": "Choices",\n{headings["az"]}     "bg": "Възможности",\n'),
+            (165, f'     "it": "Scelte",\n{headings["kk"]}     "lt": "Pasirinkimai",\n'),
+            (178, f'{headings["tk"]}{headings["tr"]}     "uk": "Варіанти",\n{headings["uz"]} }}\n'),
+        ),
+        patch(
+            "src/euroeval/dataset_configs/__init__.py",
+            (15, imported("albanian") + imports["az"] + imported("belarusian")),
+            (33, imported("italian") + imports["kk"] + imported("latvian")),
+            (45, imported("swedish") + imports["tr"] + imports["tk"] + imported("ukrainian") + imports["uz"] + " \n"),
+        ),
+        patch(
+            "src/euroeval/languages.py",
+            (543, '-    _or_separator="nemесе",\n+    _or_separator="немесе",\n )\n'),
+        ),
+        patch(
+            "src/euroeval/prompt_templates/multiple_choice.py",
+            (7, f"     ALBANIAN,\n{constants['az']}     BELARUSIAN,\n"),
+            (24, f"     ITALIAN,\n{constants['kk']}     LATVIAN,\n"),
+            (37, f"     SWEDISH,\n{constants['tr']}{constants['tk']}     UKRAINIAN,\n{constants['uz']} )\n"),
+            (308, f"     ),\n{added(templates)} }}\n"),
+        ),
+    )
+    return "".join(patches)
+
+
+def inspect_tasks() -> str:
+    """Return tasks of Inspect that its register finds: it reads the file, and looks for functions under `@task`."""
+    text = '"""Tasks for the register of Inspect Evals, under the names of its entries; written by `write.py`."""\n\n'
+    text += "from inspect_ai import Task, task\n\nfrom turkic_idiom_tasks.harnesses import inspect_tasks\n"
+    for kind in KINDS:
+        arguments = [("language", ""), *([("target", "")] if kind == EQUIVALENT else []), ("prompt", "en1")]
+        parameters = ", ".join(f'{name}: str = "{value}"' for name, value in arguments)
+        passed = ", ".join(f"{name}={name}" for name, _ in arguments)
+        text += f'''
+
+@task
+def turkic_idiom_{kind}({parameters}, few_shot: int = 0) -> Task:
+    """Return the task of {kind}; see `inspect_tasks`."""
+    return inspect_tasks.{kind}({passed}, few_shot=few_shot)
+'''
+    return text
+
+
+def inspect_exports() -> str:
+    """Return the list of these tasks, which the register's lint wants beside them."""
+    names = [f"turkic_idiom_{kind}" for kind in sorted(KINDS)]
+    listed = "".join(f'    "{name}",\n' for name in names)
+    return (
+        f'"""Tasks on idioms in Turkic languages."""\n\nfrom .tasks import {", ".join(names)}\n\n'
+        f"__all__ = [\n{listed}]\n"
+    )
+
+
+def register_entry(kind: str) -> str:
+    """Return the entry of a kind of items in the register of Inspect Evals, which wants one for each task."""
+    title = f"Turkic Idioms: {kind.capitalize()}"
+    return f"""full_title: "{title}"
+common_title: "{title}"
+paper_title: A Unified Turkic Idiom Understanding Benchmark
+description: "{DESCRIPTIONS[kind]}"
+contributors: [OWNER]
+tasks:
+  - name: turkic_idiom_{kind}
+    task_path: upstream/{INSPECT_TASKS}
+source:
+  repository_url: https://github.com/OWNER/turkic-idiom-tasks
+  repository_commit: "{"0" * 40}"
+tags: [idioms, multilingual]
+"""
 
 
 if __name__ == "__main__":

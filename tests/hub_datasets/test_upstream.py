@@ -3,12 +3,16 @@
 import importlib.util
 import json
 import os
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import lm_eval
 import mteb
 import pytest
+import yaml
 
 from hub_datasets.hub_export import hub_layout
 from hub_datasets.item_export import item_layout
@@ -20,33 +24,83 @@ from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import letters, option_texts, prompt, question
 
 FOLDER = Path(__file__).parents[2] / "upstream"
+EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # as in test_item_export.py
+# What the modules tests/test_tasks/ and tests/test_benchmarks/ of mteb ask, which its wheel leaves out
 MTEB_CHECKS = """
 import json, sys
-import mteb
+import huggingface_hub, mteb
+import mteb.benchmarks.benchmarks as listed
+
+names, benchmark_name = json.loads(sys.argv[1])
+benchmark = mteb.get_benchmark(benchmark_name)
+assert benchmark in mteb.get_benchmarks(display_on_leaderboard=False)
+assert mteb.get_benchmark(benchmark.aliases[0]) is benchmark
+all_names = [value.name for value in vars(listed).values() if isinstance(value, mteb.Benchmark)]
+assert len(all_names) == len({*all_names})
+assert [task.metadata.name for task in benchmark.tasks] == names
+
+
+def faults(statistics):
+    for kind, count in (("queries", statistics["num_queries"]), ("documents", statistics["num_documents"])):
+        texts = statistics[f"{kind}_text_statistics"]
+        assert texts["max_text_length"] <= 50 * texts["average_text_length"] and texts["unique_texts"] <= count, texts
+        if texts["min_text_length"] <= 3:
+            yield "short_text"
+        if texts["unique_texts"] < 0.99 * count:
+            yield "duplicate_text"
+    relevant = statistics["relevant_docs_statistics"]
+    assert relevant["min_relevant_docs_per_query"] > 0
+    assert relevant["unique_relevant_docs"] <= statistics["num_documents"]
+    assert not statistics.get("samples_in_train")
+
 
 counts = {}
-for name in json.loads(sys.argv[1]):
+for name in names:
     task = mteb.get_task(name)
+    metadata = task.metadata
     assert type(task).__module__.startswith("mteb.tasks.retrieval"), type(task).__module__
-    assert task.metadata.is_filled(), [key for key in task.metadata.model_fields if getattr(task.metadata, key) is None]
-    assert task.metadata.main_score == "ndcg_at_10"
+    metadata._validate_metadata()
+    assert metadata.is_filled(), [key for key in metadata.model_fields if getattr(metadata, key) is None]
+    assert not metadata.dataset.get("trust_remote_code", False)
+    assert metadata.main_score == "ndcg_at_10"
+    huggingface_hub.dataset_info(metadata.dataset["path"], revision=metadata.dataset["revision"])
     statistics = task.calculate_descriptive_statistics(overwrite_results=True)["test"]
-    assert task.metadata.descriptive_stat_path.is_file()
-    results = mteb.evaluate(mteb.get_model("mteb/baseline-random-encoder"), task, cache=None)
-    (result,) = results.task_results
-    rows = {row["hf_subset"]: row["main_score"] for row in result.scores["test"]}
-    assert sorted(rows) == sorted(task.metadata.eval_langs) and all(0 <= score <= 1 for score in rows.values())
-    assert result.dataset_revision == task.metadata.dataset["revision"]
+    assert metadata.descriptive_stat_path.is_file() and metadata.descriptive_stats["test"] == statistics
+    assert metadata.n_samples == {"test": statistics["num_samples"]}
+    for part in statistics["hf_subset_descriptive_stats"].values():
+        assert not list(faults(part)), part
+    # A Turkish idiom is a query for several languages; PULL_REQUEST.md names the two tasks in mteb's list of such
+    assert list(faults(statistics)) == ([] if name == "TurkicIdiomMeaningRetrieval" else ["duplicate_text"])
+    for model in ("mteb/baseline-random-encoder", "mteb/baseline-bm25s"):
+        (result,) = mteb.evaluate(mteb.get_model(model), task, cache=None).task_results
+        rows = {row["hf_subset"]: row["main_score"] for row in result.scores["test"]}
+        assert sorted(rows) == sorted(metadata.eval_langs) and all(0 <= score <= 1 for score in rows.values())
+        assert result.dataset_revision == metadata.dataset["revision"]
     counts[name] = [statistics["num_queries"], statistics["num_documents"]]
 print(json.dumps(counts))
 """
+# What tests/test_tasks.py of lm-eval asks of new tasks, which its wheel leaves out; and what is asked of a model
 LM_EVAL_CHECKS = """
 import json, sys
 from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
+from lm_eval.tasks import TaskManager, get_task_dict
 
 manager = TaskManager(include_path=sys.argv[1], include_defaults=False)
 names = json.loads(sys.argv[2])
+for name, task in get_task_dict(names, manager).items():
+    task.download()
+    assert task.dataset is not None and task.has_test_docs() and task.config.test_split is not None
+    assert not task.has_training_docs() or task.config.training_split is not None
+    assert not task.has_validation_docs() or task.config.validation_split is not None
+    assert not task.should_decontaminate()
+    for doc in list(task.test_docs())[:10]:
+        question, choices = task.doc_to_text(doc), task.doc_to_choice(doc)
+        assert question and not (question[-1].isspace() and task.config.target_delimiter.isspace())
+        assert all(isinstance(choice, str) for choice in choices)
+        assert isinstance(task.doc_to_target(doc), (int, str))
+        assert len(task.construct_requests(doc=doc, ctx=question)) == len(choices)
+    task.build_all_requests(limit=10, rank=0, world_size=1)
+    assert task.instances
 results = simple_evaluate(model="dummy", tasks=names, task_manager=manager, log_samples=True, bootstrap_iters=2)
 asked = {}
 for name in names:
@@ -83,35 +137,42 @@ def written(writer, hub, session_online, tmp_path):
 
 
 def test_the_kept_files_are_those_that_are_written(writer):
-    for path, text in writer.files(*writer.PLACEHOLDERS).items():
+    written = writer.files(*writer.PLACEHOLDERS)
+    for path, text in written.items():
         assert (FOLDER / path).read_text(encoding="utf-8") == text, f"{path}: run python upstream/write.py"
-    kept = {path.relative_to(FOLDER).as_posix() for suffix in ("yaml", "py") for path in FOLDER.rglob(f"*.{suffix}")}
-    assert kept <= {*writer.files(*writer.PLACEHOLDERS), "write.py"}
+    kept = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*") if path.is_file()}
+    of_people = {path for path in kept if path.endswith((".md", ".pyc"))}
+    assert kept - of_people <= {*written, "write.py", "words.yaml"}
 
 
 @pytest.mark.long
 def test_mteb_takes_its_tasks(writer, written, tmp_path):
     folder, environment = written
-    # The installed package as links, but for the folders on the way to the new module and what statistics go into
-    installed, place = Path(mteb.__file__).parent, tmp_path / "overlay" / "mteb"
-    for part in ("tasks", "retrieval", "multilingual", ""):
-        place.mkdir(parents=True)
-        for path in installed.iterdir():
-            if path.name not in (part, "__pycache__", "descriptive_stats", "__init__.py" if not part else ""):
-                (place / path.name).symlink_to(path)
-        if part:
-            installed, place = installed / part, place / part
-    module = Path(writer.MTEB)
-    (place / module.name).symlink_to(folder / module)
+    # The installed package as links, but for the lists of modules and the statistics, which are written
+    installed, overlay = Path(mteb.__file__).parent, tmp_path / "overlay" / "mteb"
+    shutil.copytree(
+        installed, overlay, copy_function=os.symlink, ignore=shutil.ignore_patterns("descriptive_stats", "__pycache__")
+    )
+    lists = {writer.MTEB: [*writer.MTEB_NAMES.values()], writer.MTEB_BENCHMARK: ["TURKIC_IDIOM_RETRIEVAL"]}
+    for path, exported in lists.items():
+        module = overlay / Path(path).relative_to("mteb/mteb")
+        module.symlink_to(folder / path)
+        modules = module.with_name("__init__.py")
+        text = modules.read_text("utf-8")
+        modules.unlink()
+        line = f"\nfrom .{module.stem} import {', '.join(exported)}\n__all__ += {exported}\n"
+        modules.write_text(text + line, encoding="utf-8")
     names = list(writer.MTEB_NAMES.values())
-    imported = f"\nfrom .{module.stem} import {', '.join(names)}\n__all__ += {names}\n"
-    (place / "__init__.py").write_text((installed / "__init__.py").read_text("utf-8") + imported, encoding="utf-8")
     dataset, expected = open_dataset(), {}
     for short, name in writer.MTEB_NAMES.items():
         pools = [dataset.retrieval(short, subset) for subset in dataset.subsets(short)]
         expected[name] = [sum(len(pool.queries) for pool in pools), sum(len(pool.documents) for pool in pools)]
     environment |= {"PYTHONPATH": str(tmp_path / "overlay")}
-    run = run_to_end([sys.executable, "-c", MTEB_CHECKS, json.dumps(names)], env=environment, cwd=tmp_path)
+    run = run_to_end(
+        [sys.executable, "-c", MTEB_CHECKS, json.dumps([names, "TurkicIdiomRetrieval(v1)"])],
+        env=environment,
+        cwd=tmp_path,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     assert json.loads(run.stdout.splitlines()[-1]) == expected
 
@@ -138,6 +199,93 @@ def test_lm_eval_asks_what_our_own_tasks_ask(writer, written, tmp_path):
     assert not any((Path(lm_eval.__file__).parent / "tasks").glob("turkic*"))  # or the names would be taken
 
 
+def apply(patch, folder):
+    run = subprocess.run(["patch", "-p1", "-i", str(patch)], cwd=folder, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_lighteval_takes_the_literals(writer, tmp_path):
+    lighteval = pytest.importorskip("lighteval")
+    place = tmp_path / writer.LITERALS
+    place.parent.mkdir(parents=True)
+    shutil.copy(Path(lighteval.__file__).parents[1] / Path(writer.LITERALS).relative_to("src"), place)
+    apply(FOLDER / "lighteval" / "literals.patch", tmp_path)
+    names = {"__name__": "patched"}
+    exec(place.read_text(encoding="utf-8"), names)
+    by_code = {language.value: literals for language, literals in names["TRANSLATION_LITERALS"].items()}
+    for code in ("aze", "tuk", "kaz", "tur"):
+        for field in names["TranslationLiterals"].__dataclass_fields__:
+            assert getattr(by_code[code], field), (code, field)  # which raises where there is no word
+    assert [by_code[code].no for code in ("aze", "tuk", "kaz")] == ["xeyr", "ýok", "жоқ"]
+
+
+@pytest.mark.slow
+def test_euroeval_takes_the_configs_and_templates(written, tmp_path):
+    """In a copy of the package of another interpreter; see `EUROEVAL`."""
+    if EUROEVAL not in os.environ:
+        pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
+    folder, environment = written
+    python = os.environ[EUROEVAL]
+    find = "import importlib.util; print(importlib.util.find_spec('euroeval').submodule_search_locations[0])"
+    installed = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
+    shutil.copytree(installed, tmp_path / "src" / "euroeval")
+    apply(folder / "euroeval" / "templates.patch", tmp_path)
+    shutil.copytree(folder / "euroeval" / "src", tmp_path / "src", dirs_exist_ok=True)
+    names = [f"turkic-idiom-meaning-{code}" for code in ("tr", "az", "tk", "uz", "kk")]
+    reads = Path(__file__).with_name("euroeval_reads.py")
+    environment |= {"PYTHONPATH": str(tmp_path / "src")}
+    run = run_to_end([python, str(reads), "tester/items", str(tmp_path / "cache"), *names], env=environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    described = json.loads(run.stdout.splitlines()[-1])
+    assert sorted(facts["name"] for facts in described.values()) == sorted(names)
+    for facts in described.values():
+        assert (facts["task"], facts["unofficial"]) == ("knowledge", True)
+        assert facts["splits"] == ["train", None, "test"]
+        assert facts["label"] in "abcd"
+        assert facts["example"].endswith(f": {facts['label']}")
+    kazakh, turkish = described["kk_meaning"], described["tr_meaning"]
+    item = build_items(open_dataset(), "meaning", "tr")[0]
+    native = question(item, "native").replace("\n", " ")
+    options = [f"{letter}. {text}" for letter, text in zip("abcd", option_texts(item, "native"), strict=True)]
+    assert turkish["prompt"].startswith("\n".join([f"Soru: {native}", "Seçenekler:", *options]))
+    assert "'a', 'b', 'c' veya 'd'" in turkish["prompt"]
+    assert "'a', 'b', 'c' немесе 'd'" in kazakh["prompt"]
+
+
+def always_a(messages, tools, tool_choice, config):
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+    output = ModelOutput.from_content("mockllm/model", "A")
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or the words are sent to be counted
+    return output
+
+
+def test_the_entries_of_the_register_point_at_tasks_that_run(writer, monkeypatch, item_lexicon, tmp_path):
+    inspect_ai = pytest.importorskip("inspect_ai")
+    model = inspect_ai.model.get_model("mockllm/model", memoize=False, custom_outputs=always_a)
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(item_lexicon))
+    for kind in writer.KINDS:
+        (path,) = (FOLDER / "inspect" / "register").glob(f"*_{kind}/eval.yaml")
+        entry = yaml.safe_load(path.read_text(encoding="utf-8"))
+        (task,) = entry["tasks"]
+        assert task["name"] == path.parent.name
+        file = FOLDER.parent / task["task_path"]
+        (log,) = inspect_ai.eval(f"{file}@{task['name']}", model=model, limit=2, display="none", log_dir=str(tmp_path))
+        assert log.status == "success", log.error
+        assert log.eval.dataset.samples > 2
+
+
+def test_the_register_takes_its_entries():
+    metadata = pytest.importorskip("inspect_evals.metadata", reason="pip install --no-deps inspect-evals")
+    from register_tooling.task_resolver import resolve_task
+
+    for path in sorted((FOLDER / "inspect" / "register").glob("*/eval.yaml")):
+        entry = metadata.ExternalEvalMetadata(**yaml.safe_load(path.read_text("utf-8")), id=path.parent.name)
+        source = (FOLDER.parent / entry.tasks[0].task_path).read_text("utf-8")
+        line = 1 + source[: source.index(f"def {entry.id}(")].count("\n")
+        assert resolve_task(source, line_anchor=line).name == entry.id
+
+
 def test_lighteval_asks_the_same(writer, item_lexicon):
     pytest.importorskip("lighteval")
     names = {}
@@ -150,3 +298,34 @@ def test_lighteval_asks_the_same(writer, item_lexicon):
             asked = names["turkic_idiom_prompt"](row)
             assert asked.query == prompt(item)
             assert asked.choices[asked.gold_index] == f" {answer}"
+
+
+@pytest.mark.long
+def test_the_commands_of_releasing_publish_both_datasets_and_write_the_files(writer, online, hub, tmp_path):
+    """docs/releasing.md, "Publish the data", line by line; only the login is replaced, by HF_TOKEN."""
+    page = (FOLDER.parent / "docs" / "releasing.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```bash\n(.*?)```", page, flags=re.DOTALL)
+    login, *lines = block.splitlines()
+    assert login == "hf auth login"
+    shutil.copytree(FOLDER, tmp_path / "upstream")
+    names = {"ORG/NAME": "tester/idioms", "ORG/ITEMS": "tester/items"}
+    n_commands = 0
+    for line in lines:
+        command, *arguments = line.partition("#")[0].split()
+        arguments = [names.get(argument, argument) for argument in arguments]
+        if command == "turkic-idiom":
+            done = online(*arguments)
+            assert done.returncode == 0, done.stderr
+        else:
+            for name in names.values():
+                arguments[arguments.index("COMMIT")] = hub.repository(name).main
+            done = run_to_end([sys.executable, *arguments], cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+        n_commands += 1
+    assert n_commands == 5
+    for name, path in (("tester/idioms", writer.MTEB), ("tester/items", f"{writer.LM_EVAL}/_template_yaml")):
+        repository = hub.repository(name)
+        assert repository.tags == {"v0.2.0": repository.main}
+        text = (tmp_path / "upstream" / path).read_text(encoding="utf-8")
+        assert name in text
+        assert repository.main in text

@@ -44,15 +44,7 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.served import EmbeddingsClient
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
-from turkic_idiom_tasks.harnesses.mteb_models import (
-    load_community,
-    load_local,
-    load_pooled,
-    local_meta,
-    make_meta,
-    pooled_name,
-    refuse,
-)
+from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, local_meta, make_meta, pooled_name, refuse
 from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
 from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
@@ -241,7 +233,7 @@ def check_name(name: str, *, revision: str | None = None) -> bool:
     meta = _lookup(base)
     if meta is not None and revision and meta.revision not in (revision, NO_REVISION):
         raise usage_error(f"{name}: mteb pins revision {meta.revision}, not {revision}; leave --revision out")
-    return meta is None or meta.loader in (*_STOCK_LOADERS, load_pooled, load_local, load_community, refuse)
+    return meta is None or meta.loader in (*_STOCK_LOADERS, *OUR_LOADERS, refuse)
 
 
 def resolve_model(
@@ -289,7 +281,7 @@ def resolve_model(
         return _wrapped(model, hub_meta, pooling=pooling)
     if revision:
         meta = meta.model_copy(update={"revision": revision})
-    if meta.loader not in (load_pooled, load_local, load_community):
+    if meta.loader not in OUR_LOADERS:
         return _load_as_mteb(meta, device=device, dtype=dtype, trust_remote_code=trust_remote_code, pooling=pooling)
     # A local checkpoint, or an encoder of the paper or the community. It is loaded without the pooling that it may
     # name, because one pass of the model gives all poolings

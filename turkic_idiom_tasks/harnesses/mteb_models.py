@@ -217,6 +217,9 @@ def load_community(
     )
 
 
+OUR_LOADERS = (load_pooled, load_local, load_community)
+
+
 def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwargs: Any) -> Any:
     """Raise the problem of a malformed part of TURKIC_IDIOM_MODELS; mteb calls this in place of a loader."""
     raise usage_error(problem)
@@ -225,20 +228,11 @@ def refuse(model_name: str, revision: str | None = None, *, problem: str, **kwar
 class CharNgramEncoder(AbsEncoder):
     """Built-in baseline as an mteb encoder, which takes the language of a text from the subset."""
 
-    def __init__(
-        self, model_name: str = char_ngrams.NAME, revision: str | None = char_ngrams.REVISION, **kwargs: Any
-    ) -> None:
-        self.model_name = model_name
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:  # mteb passes its name, revision and device
+        pass
 
     def encode(
-        self,
-        inputs: Any,
-        *,
-        task_metadata: Any,
-        hf_split: str,
-        hf_subset: str,
-        prompt_type: PromptType | None = None,
-        **kwargs: Any,
+        self, inputs: Any, *, task_metadata: Any, hf_subset: str, prompt_type: PromptType | None = None, **_kwargs: Any
     ) -> npt.NDArray[np.float32]:
         """Return the vectors of all texts of the batches, (N, 4096) float32.
 

@@ -60,6 +60,8 @@ def guard_cached_results(module: ModuleType) -> None:
     several data sets, and the scores of one must never be shown for another.
     """
     original = module.ResultCache.load_task_result
+    if hasattr(original, "__wrapped__"):
+        return
 
     @functools.wraps(original)
     def load_task_result(cache: Any, task_name: str, *args: Any, **kwargs: Any) -> Any:
@@ -94,23 +96,6 @@ def add_late() -> None:
     get_tasks = sys.modules.get("mteb.get_tasks")  # the attribute `mteb.get_tasks` is the function
     if get_tasks is None or not hasattr(get_tasks, "_TASKS_REGISTRY"):
         return  # it is still being imported, so the hook on mteb.tasks registers the tasks
-    _add_late_tasks(get_tasks)
-    benchmarks = sys.modules.get("mteb.benchmarks.benchmarks")
-    if benchmarks is not None:
-        add_benchmark(benchmarks)
-        registry = sys.modules["mteb.benchmarks.get_benchmark"]
-        for cached in ("_build_registry", "_build_aliases_registry"):
-            if hasattr(registry, cached):
-                getattr(registry, cached).cache_clear()
-    models = sys.modules.get("mteb.models.model_implementations")
-    if models is not None:
-        add_models(models)
-    results = sys.modules.get("mteb.cache.result_cache")
-    if results is not None and not hasattr(results.ResultCache.load_task_result, "__wrapped__"):
-        guard_cached_results(results)
-
-
-def _add_late_tasks(get_tasks: ModuleType) -> None:
     new = {}
     for name, task in _finished_classes().items():
         if name not in get_tasks._TASKS_REGISTRY:
@@ -119,3 +104,15 @@ def _add_late_tasks(get_tasks: ModuleType) -> None:
         add_tasks(sys.modules["mteb.tasks"])
         get_tasks.TASK_LIST = (*get_tasks.TASK_LIST, *new.values())  # type: ignore[attr-defined]
         get_tasks._TASKS_REGISTRY.update(new)
+    others = {
+        "mteb.benchmarks.benchmarks": add_benchmark,
+        "mteb.models.model_implementations": add_models,
+        "mteb.cache.result_cache": guard_cached_results,
+    }
+    for name, add in others.items():
+        if name in sys.modules:
+            add(sys.modules[name])
+    if "mteb.benchmarks.get_benchmark" in sys.modules:
+        registry = sys.modules["mteb.benchmarks.get_benchmark"]
+        registry._build_registry.cache_clear()
+        registry._build_aliases_registry.cache_clear()

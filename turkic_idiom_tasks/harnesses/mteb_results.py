@@ -113,12 +113,6 @@ class TaskFolder:
         Nothing is written if the files are complete already. The headers are those of the records that the caller has
         read or written; the others are read here. Return, for each record that cannot be used, the reason.
         """
-        recorded = [subset for subset in subsets_of(self.task.short) if self.record_path(subset).is_file()]
-        view = self._read_view(lenient=True)  # reading needs no lock
-        if view is not None and set(recorded) <= set(headers) and view["dataset_revision"] == self.dataset.revision:
-            states_all = view["scores"] == self._derive_view(headers, old=view)["scores"]
-            if states_all and (self.path / MODEL_META).is_file():
-                return []
         with locked(self.path / LOCK):
             if not self.overwrite:
                 self.check_data()

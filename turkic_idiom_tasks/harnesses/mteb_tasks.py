@@ -90,12 +90,7 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         return super()._evaluate_subset(model, data_split, **kwargs)
 
     def task_specific_scores(
-        self,
-        scores: dict[str, dict[str, float]],
-        qrels: Any,
-        results: dict[str, dict[str, float]],
-        hf_split: str,
-        hf_subset: str,
+        self, scores: Any, qrels: Any, results: dict[str, dict[str, float]], hf_split: str, hf_subset: str
     ) -> dict[str, Any]:
         """Return our scores of one subset from mteb's ranking of the whole pool; they replace mteb's scores.
 
@@ -127,7 +122,7 @@ def make_benchmark() -> Benchmark:
             "idiom to meaning across languages."
         ),
         reference=REFERENCE,
-        citation=None,
+        citation=_CITATION,
     )
 
 
