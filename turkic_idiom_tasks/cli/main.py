@@ -42,7 +42,8 @@ class _Commands(TyperGroup):
             gc.freeze()  # or Python would search all of torch or Inspect for garbage before it ends, for seconds
             message, code = "interrupted; run the same command again to continue", INTERRUPTED
         if message:
-            sys.stderr.write(f"turkic-idiom: {printable(without_keys(message))}\n")
+            one_line = printable(without_keys(message)).replace("\n", "\\n")  # as a name of a file may hold one
+            sys.stderr.write(f"turkic-idiom: {one_line}\n")
         raise typer.Exit(code)
 
 
