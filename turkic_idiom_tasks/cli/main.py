@@ -34,7 +34,8 @@ class _Commands(TyperGroup):
             message, code = "", 1
         except OSError as error:  # a name that is too long, a folder that may not be read
             place = f"{error.filename}: " if error.filename else ""
-            message, code = f"error: {place}{error.strerror or error}", 1
+            advice = "; ask its owner for the right to use it" if isinstance(error, PermissionError) else ""
+            message, code = f"error: {place}{error.strerror or error}{advice}", 1
         except UnicodeEncodeError as error:  # half of a surrogate pair, as which Python keeps bytes that are no UTF-8
             character = display(error.object[error.start : error.end])
             message, code = f"error: {character} is no character of UTF-8; correct the name or text that has it", 2

@@ -211,7 +211,7 @@ def commit_folder(
 
 def restore_folder(folder: Path) -> None:
     """Put back a folder that a killed process had moved aside; call it before a folder of ours is read."""
-    if _beside(folder, "old").exists() and not (folder / MANIFEST).is_file():
+    if os.path.lexists(_beside(folder, "old")) and not (folder / MANIFEST).is_file():
         with locked_folder(folder):
             pass
 
