@@ -38,7 +38,6 @@ def test_a_broken_answer_is_one_line_and_the_same_command_then_has_the_data(onli
 
     for name, methods, path, answer, words in (
         ("cut once, after which the client goes on", [], "", Odd(content[:100], length=len(content)), ""),
-        ("wrong length", ["GET"], corpus, Odd(content, length=100), "should be of size"),
         ("page for a file", ["GET"], corpus, Odd(PAGE), "should be of size"),
         ("page for the interface", ["GET"], "api/datasets", Odd(PAGE), "does not answer as the Hub does"),
         ("circle", ["GET", "HEAD"], corpus, Odd(status=302, headers={"Location": address}), "broke (TooManyRedirects)"),
@@ -57,6 +56,7 @@ def test_a_broken_answer_is_one_line_and_the_same_command_then_has_the_data(onli
             hub.faults.clear()
         else:
             hub.order("GET", corpus, answer)
-        again = online(*reading)
-        assert again.returncode == 0, (name, again.stderr)
-        assert content in contents_kept(), name
+        if words not in ("does not answer as the Hub does", "no file"):  # of which nothing stays in the cache
+            again = online(*reading)
+            assert again.returncode == 0, (name, again.stderr)
+            assert content in contents_kept(), name

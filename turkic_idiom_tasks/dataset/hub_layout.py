@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub.utils.sha import git_hash
 from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
@@ -177,8 +178,7 @@ def _check_contents(folder: Path) -> None:
     """Raise a MalformedError if a downloaded file is not what the Hub said it is; the client compares sizes only."""
     for path in sorted(path for path in folder.rglob("*") if path.is_symlink()):
         content, stated = path.read_bytes(), path.readlink().name  # the client's cache names a content by its hash
-        of_git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-        if stated in (hashlib.sha256(content).hexdigest(), of_git.hexdigest()) or not _HASH.fullmatch(stated):
+        if stated in (hashlib.sha256(content).hexdigest(), git_hash(content)) or not _HASH.fullmatch(stated):
             continue
         real_path(path).unlink()
         path.unlink()

@@ -39,17 +39,9 @@ LOCK = ".turkic-idiom.lock"
 # In the names of temporary files; the name of the machine itself may have any characters.
 _HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 _TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-\w+")
-_ADVICE = {  # by errno, when a file cannot be written
-    errno.ENOSPC: "make room",
-    errno.EDQUOT: "make room",
-    errno.EFBIG: "make room",
-    errno.EACCES: "ask its owner for the right to write there",
-    errno.EPERM: "ask its owner for the right to write there",
-    errno.EEXIST: "move away what is there",
-    errno.ENOTDIR: "move away the file that is there",
-    errno.EISDIR: "move away the folder that is there",
-    errno.ENAMETOOLONG: "give it a shorter name",
-}
+_ADVICE = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room")  # by errno
+_ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for the right to write there")
+_ADVICE |= dict.fromkeys((errno.EEXIST, errno.ENOTDIR, errno.EISDIR), "move away what is there")
 _MOST_READS = 10  # of a folder that somebody else writes meanwhile
 Content = TypeVar("Content")
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -378,7 +370,7 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0, "put that right")
+        advice = _ADVICE.get(error.errno or 0, "give it another name")
         problem = f"cannot be written ({error.strerror or error}); {advice}, or choose another folder with --out"
         raise InputError(f"{path}: {problem}") from error
 
