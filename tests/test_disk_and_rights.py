@@ -97,14 +97,17 @@ def test_a_user_without_rights_is_told_where_and_what_to_do(commands, name, tmp_
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o755)
     inputs = {place for word in commands[name] if word.startswith("/") for place in (Path(word), *Path(word).parents)}
-    for path in (*inputs, *tmp_path.parents, tmp_path):
-        path.chmod(path.stat().st_mode | 0o055)
+    modes = {path: path.stat().st_mode for path in (*inputs, *tmp_path.parents, tmp_path)}
+    for path, mode in modes.items():
+        path.chmod(mode | 0o055)
     child = os.fork()
     if child == 0:
         os.setgid(NOBODY)
         os.setuid(NOBODY)
         os._exit(main([*commands[name], "--out", str(locked / "out")]))
     _, status = os.waitpid(child, 0)
+    for path, mode in modes.items():
+        path.chmod(mode)
     printed = capfd.readouterr().err
     assert os.waitstatus_to_exitcode(status) == 1, printed
     assert "Traceback" not in printed
