@@ -370,7 +370,7 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = _ADVICE.get(error.errno or 0, "give it another name")
+        advice = _ADVICE.get(error.errno or 0, "make room")
         problem = f"cannot be written ({error.strerror or error}); {advice}, or choose another folder with --out"
         raise InputError(f"{path}: {problem}") from error
 
