@@ -16,7 +16,7 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
-from turkic_idiom_tasks.io.reading import display, faults, read_json_lines
+from turkic_idiom_tasks.io.reading import display, faults, read_json_lines, real_path
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
@@ -113,7 +113,7 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
 
     Return language code -> outcome (`ANNOTATED`, `HAD_SPANS`, or the reason why there are no spans) -> entries.
     """
-    if source.resolve() == target.resolve():
+    if real_path(source) == real_path(target):
         raise InputError(f"{target}: is the lexicon that is read; choose another --out")
     check_target(target, overwrite=overwrite)
     lexicon = load_lexicon(source)

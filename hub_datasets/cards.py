@@ -1,5 +1,6 @@
 """Cards: the README of a lexicon directory, and the README of a dataset on the Hub."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,8 +10,8 @@ from huggingface_hub import DatasetCard, DatasetCardData
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from hub_datasets.lexicon_figures import figures_table, language_figures, markdown_table
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import first_fault, read_json
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.reading import display, first_fault, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, names
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
@@ -95,6 +96,8 @@ def dataset_card(
     configs, information = config_entries(files)
     codes = [code for code in LANGUAGES if lexicon.of(code)]
     is_ours = lexicon.source == str(BUNDLED)
+    if licence is not None and not re.fullmatch("[a-z0-9][a-z0-9.-]{0,63}", licence):
+        raise usage_error(f"--licence {display(licence)}: the Hub names licences as cc-by-4.0 or other")
     size_names = [name for limit, name in _SIZES if n_rows < limit]
     data = DatasetCardData(
         license=licence or (BUNDLED_LICENCE if is_ours else UNKNOWN_LICENCE),

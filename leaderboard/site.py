@@ -16,7 +16,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import check_folder, commit_folder
 from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.io.progress import track
-from turkic_idiom_tasks.io.reading import display, printable
+from turkic_idiom_tasks.io.reading import display, printable, real_path
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.people import score_people
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
@@ -144,7 +144,7 @@ def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrit
     if report:
         places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
     for option, path, folder, what in places:
-        if folder.resolve() in (path.resolve(), *path.resolve().parents):
+        if real_path(folder) in (real_path(path), *real_path(path).parents):
             raise usage_error(f"{option} {path}: lies in the folder of the {what}, {folder}; choose a place elsewhere")
     # To score hundreds of submissions takes minutes, so what `commit_folder` would refuse at the end is refused now
     check_folder(out, {}, kind=KIND, overwrite=overwrite)

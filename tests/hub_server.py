@@ -66,12 +66,22 @@ class Repository:
 
 @dataclass
 class Fault:
-    """What shall happen to the next requests of a kind: a status, `CUT`, `LOSE_ANSWER`, or a call before the answer."""
+    """What shall happen to the next requests of a kind: a status, `CUT`, `LOSE_ANSWER`, `Odd`, or a call before."""
 
     method: str
     path: str
     answer: Any
     times: int
+
+
+@dataclass
+class Odd:
+    """An answer of a broken server; `length` is the one that it states, None the true one."""
+
+    data: bytes = b""
+    status: int = 200
+    headers: Any = ()
+    length: int | None = None
 
 
 class Hub(ThreadingHTTPServer):
@@ -160,6 +170,10 @@ class Handler(BaseHTTPRequestHandler):
             answer = self.answer(body)
         except HubError as error:
             answer = self.refuse(error)
+        if isinstance(fault, Odd):
+            answer = fault.status, fault.data, {**answer[2], "Connection": "close", **dict(fault.headers)}
+            self.close_connection = True
+            return self.send(*answer, length=fault.length)
         return self.hang_up() if fault == LOSE_ANSWER else self.send(*answer)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815
@@ -170,9 +184,9 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.close()
 
-    def send(self, status, data, headers):
+    def send(self, status, data, headers, length=None):
         self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+        for name, value in {**headers, "Content-Length": str(len(data) if length is None else length)}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":

@@ -93,3 +93,43 @@ def test_bytes_that_are_no_utf_8_are_named(lexicon, capsys, model):
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
     assert "'\\udcff' is no character of UTF-8" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list", "--data", "a\nb"], "a\\nb: no such directory"),  # one line, whatever a name holds
+        (["run", "-m", "/", "-t", "T2"], "/: not a model folder"),
+        (["run", "-m", "file", "-t", "T2"], "file: no such folder; give the folder of a model"),
+        (["run", "-m", "turkic-idiom/char-ngrams", "--set", "top_k=" + "[" * 100_000], "top_k is '[[["),
+        (["leaderboard", "build", "loop", "--out", "site"], "loop: no such folder"),
+        (["lm", "questionnaire", "--out", "loop"], "loop: exists; choose another --out, or remove it"),
+        (
+            ["dataset", "export", "lexicon", "--out", "lexicon"],
+            "holds a lexicon, not a dataset in the Hub layout",
+        ),
+        (["dataset", "export", "lexicon", "--out", "e", "--licence", "a\nb"], "--licence 'a\\nb': the Hub names"),
+        (["dataset", "export", "lexicon", "--out", "/"], "is or holds the current folder"),
+        (["dataset", "import", "--format", "columns", "twice.csv", "--out", "i"], "the header again"),
+        (["lm", "report", "lexicon"], "no results; expected"),
+        (
+            ["run", "-m", "turkic-idiom/char-ngrams", "-t", "T2", "-l", "gag", "--out", "file"],
+            "move away what is there",
+        ),
+    ],
+)
+def test_what_nobody_should_write_is_one_line_that_helps(lexicon, tmp_path, capsys, arguments, message):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("göz")
+    (tmp_path / "twice.csv").write_text("gloss,tr\ngloss,tr\n")
+    assert main(arguments) in (1, 2)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert "--overwrite" not in line  # which none of these commands has, or where it would be of no use
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_a_terminal_without_a_width_still_gets_the_table(lexicon, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert main(["dataset", "stats", str(lexicon)]) == 0
+    assert "entries" in capsys.readouterr().out

@@ -196,7 +196,7 @@ def test_a_folder_of_somebody_else_is_refused_or_only_ours_is_touched(tmp_path):
     (folder / "a.txt").write_bytes(b"theirs")
     (folder / "thesis.txt").write_bytes(b"theirs")
     with pytest.raises(InputError, match=r"holds 'a.txt' and was not written by this command; .* pass --overwrite"):
-        commit_folder(folder, NEW, kind="site")
+        commit_folder(folder, NEW, kind="site", overwrite=False)
     assert contents(folder) == {"a.txt": b"theirs", "thesis.txt": b"theirs"}
     commit_folder(folder, NEW, kind="site", overwrite=True)
     assert contents(folder) == NEW | {"thesis.txt": b"theirs"}
@@ -269,7 +269,7 @@ def test_the_folder_in_which_somebody_works_is_not_taken_away(tmp_path, monkeypa
     (tmp_path / "folder" / "inner").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "folder" / "inner")
     for folder in (Path(".."), tmp_path / "folder", Path(".")):
-        with pytest.raises(InputError, match="is the current folder"):
+        with pytest.raises(InputError, match="is or holds the current folder"):
             commit_folder(folder, NEW, kind="site", overwrite=True)
     commit_folder(Path("new"), NEW, kind="site")
     assert contents(tmp_path / "folder" / "inner" / "new") == NEW

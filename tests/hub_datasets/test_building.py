@@ -328,6 +328,27 @@ def test_errors_of_the_server_are_one_line_and_leave_nothing(build, bundled, tmp
     assert not list(tmp_path.glob("*judged*"))
 
 
+@pytest.mark.parametrize("behave", [lambda body: Failure(500), lambda body: "Hayır."], ids=["dead", "unreadable"])
+def test_a_command_to_which_nothing_was_answered_fails_and_writes_nothing(build, bundled, tmp_path, behave):
+    small_lexicon(tmp_path / "lexicon", bundled, 2, languages=("tr",))  # too few questions for a row of five failures
+    (tmp_path / "idioms.csv").write_text("tr\ngöz yummak\nkulak asmak\n", "utf-8")
+    row = {"id": "1", "language": "tr", "idiom": "göz yummak", "reference": "görmezden gelmek", "answer": "bakmamak"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row), "utf-8")
+    before = set(tmp_path.iterdir())
+    with running_llm(behave) as server:
+        for arguments in (
+            ("verify", "lexicon"),
+            ("verify", "lexicon", "--out", "verified", "--plant", "0.5"),
+            ("enrich", "--in", "idioms.csv", "--out", "draft"),
+            ("judge", "lexicon"),
+            ("judge", "mine.jsonl"),
+        ):
+            code, out, err = build(*arguments, "--set", "retries=0", server=server)
+            assert (code, out) == (1, ""), arguments
+            assert "none of the questions has a readable answer" in err.splitlines()[-1]
+    assert {path for path in set(tmp_path.iterdir()) - before if "language-model-answers" not in path.name} == set()
+
+
 def test_wrong_arguments(build, bundled, tmp_path):
     small_lexicon(tmp_path / "lexicon", bundled, 3)
     (tmp_path / "prices.yaml").write_text("scripted: {input: much, output: 1}\n")

@@ -318,6 +318,21 @@ def test_a_line_that_was_cut_off_is_skipped_and_the_next_one_is_whole(ask, tmp_p
     assert len(path.read_text().splitlines()) == 4
 
 
+def test_two_writers_at_once_on_a_torn_cache_lose_nothing_and_ask_nothing_twice(ask, tmp_path):
+    with running_llm(count) as server:
+        ask(server, "göz", "qulaq")
+        cache = tmp_path / "answers.jsonl"
+        whole, second = cache.read_bytes().splitlines(keepends=True)
+        cache.write_bytes(whole + second[:40])
+        codes = all_at_once([lambda: ask(server, "göz", "qulaq", "baş"), lambda: ask(server, "göz", "qulaq", "diş")])
+        assert codes.count(0) >= 1  # the other may have found the cache in use, which is an error
+        ask(server, "göz", "qulaq", "baş", "diş")
+    lines = cache.read_bytes().splitlines()
+    assert lines[:2] == [whole.rstrip(), second[:40]]  # nobody has written over the half of a line
+    keys = [json.loads(line)["key"] for line in (lines[0], *lines[2:])]
+    assert len(keys) == len(set(keys)) == 4
+
+
 def test_model_prompt_parameters_and_texts_name_an_answer():
     messages = question("göz").messages
     keys = [

@@ -198,7 +198,7 @@ def test_what_cannot_be_packed(encoder, packed, submission_dataset, tmp_path):
     refused(r"of other data \(revision .* name the data that was scored with --data", dataset=open_dataset())
     (tmp_path / "empty").mkdir()
     refused("no such file or folder", tmp_path / "absent")
-    refused("nothing to submit; expected", tmp_path / "empty")
+    refused("no results; expected", tmp_path / "empty")
     refused("say with --name ORG/NAME how to call it publicly", regime="other", name="a b")
     for field, value, message in (
         ("contact", "a\x07b", r"--contact: has the character '\\x07'"),

@@ -40,6 +40,7 @@ def test_scores_by_hand():
     assert score.floor == score.scores["ndcg_floor"] == pytest.approx(floor)
     assert score.scores["ndcg_corrected"] == pytest.approx((score.main - floor) / (1 - floor))
     assert (score.task, score.subset, score.language, score.n, score.cut) == ("T1", "tur-azj", "az", 2, None)
+    assert score.solved.tolist() == [False, False]  # second, and first together with another
 
 
 def test_the_strict_score_counts_the_own_concept_alone():
@@ -53,6 +54,7 @@ def test_the_strict_score_counts_the_own_concept_alone():
     pool = Pool("T1", "tur-azj", data)
     score = score_subset(Rankings(pool, np.array([[0, 2, 1, 3]], dtype=np.int32)))
     ideal = 1 + 1 / math.log2(3)
+    assert score.solved.tolist() == [True]  # although the other relevant document stands third
     assert score.main == pytest.approx((1 + 1 / math.log2(4)) / ideal)
     assert score.scores["ndcg_strict"] == pytest.approx(1 / math.log2(4))
     discounts = sum(1 / math.log2(1 + rank) for rank in range(1, 5))
@@ -111,6 +113,7 @@ def test_spans_by_hand():
     assert score.concepts == ("a", "b", "b")  # the sentences of one idiom
     # spans right, found and true: a 1, 2, 1; b 1, 1, 1; c 0, 0, 1
     assert score.sums.tolist() == [[2, 3], [2, 2], [0, 1]]
+    assert score.solved.tolist() == [False, True, False]
     scores = {name: score.scores[name] for name in ("span_precision", "span_recall", "span_f1")}
     assert scores == pytest.approx({"span_precision": 2 / 3, "span_recall": 2 / 3, "span_f1": 2 / 3})
     assert score.scores["token_f1"] == pytest.approx(2 * 4 / (5 + 5))

@@ -18,7 +18,7 @@ from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.progress import track
-from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.io.reading import printable, real_path
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -86,7 +86,7 @@ def import_(
     from turkic_idiom_tasks.lexicon.load import check_target, file_names
 
     check_target(out, overwrite=overwrite)
-    if file.name in file_names() and file.resolve().parent == out.resolve():
+    if file.name in file_names() and real_path(file).parent == real_path(out):
         raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
@@ -314,6 +314,8 @@ def export(
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
+    if out is not None:
+        check_folder(out, {}, kind=KIND)
     # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None
     check_version(version)

@@ -34,7 +34,8 @@ class _Commands(TyperGroup):
             message, code = "", 1
         except OSError as error:  # a name that is too long, a folder that may not be read
             place = f"{error.filename}: " if error.filename else ""
-            message, code = f"error: {place}{error.strerror or error}", 1
+            advice = "; ask its owner for the right to use it" if isinstance(error, PermissionError) else ""
+            message, code = f"error: {place}{error.strerror or error}{advice}", 1
         except UnicodeEncodeError as error:  # half of a surrogate pair, as which Python keeps bytes that are no UTF-8
             character = display(error.object[error.start : error.end])
             message, code = f"error: {character} is no character of UTF-8; correct the name or text that has it", 2
@@ -42,7 +43,8 @@ class _Commands(TyperGroup):
             gc.freeze()  # or Python would search all of torch or Inspect for garbage before it ends, for seconds
             message, code = "interrupted; run the same command again to continue", INTERRUPTED
         if message:
-            sys.stderr.write(f"turkic-idiom: {printable(without_keys(message))}\n")
+            one_line = printable(without_keys(message)).replace("\n", "\\n")  # as a name of a file may hold one
+            sys.stderr.write(f"turkic-idiom: {one_line}\n")
         raise typer.Exit(code)
 
 

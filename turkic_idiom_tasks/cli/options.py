@@ -37,7 +37,7 @@ def assigned(values: Iterable[str] | None, *, options: Collection[str] = ()) -> 
         try:
             # Typed, because strict settings take no text for a number or true.
             stated[name] = json.loads(value)
-        except ValueError:  # a word, such as mean
+        except (ValueError, RecursionError):  # a word, such as mean
             stated[name] = value.strip()
     return stated
 

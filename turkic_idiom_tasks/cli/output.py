@@ -30,7 +30,10 @@ UNDEFINED = "-: undefined, because one side is constant or there is no such pair
 def plain_console(file: IO[str]) -> Console:
     """Return a console that prints text as it is."""
     # Markup would read `[x]` in the name of a model as a tag, and highlighting would colour parts of names.
-    return Console(file=file, highlight=False, markup=False, emoji=False)
+    console = Console(file=file, highlight=False, markup=False, emoji=False)
+    if not console.width:  # COLUMNS=0, as some containers set it, would print nothing at all
+        console.width = 80
+    return console
 
 
 def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Table:

@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from huggingface_hub import HfApi, snapshot_download
+from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub.utils.sha import git_hash
 from pydantic import BaseModel, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
@@ -29,10 +30,12 @@ from turkic_idiom_tasks.io.reading import (
     first_fault,
     first_line,
     inner_path,
+    input_errors,
     parse_json,
     parse_yaml,
     read_file,
     read_json_lines,
+    real_path,
     relative_parts,
 )
 from turkic_idiom_tasks.languages import LANGUAGES_FILE, add_languages
@@ -42,6 +45,7 @@ EVAL = "eval.yaml"
 SUFFIXES = (".parquet", ".jsonl")
 _PATTERNS = [README, EVAL, *(f"**{suffix}" for suffix in SUFFIXES)]
 _COMMIT = re.compile("[0-9a-f]{40}")
+_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 HUB_NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 _YAML_BLOCK = re.compile(r"\A---\r?\n(.*?)\r?\n---\s*$", re.DOTALL | re.MULTILINE)
 _MOST_VALUES = 10_000_000  # of all columns of a parquet file
@@ -164,8 +168,24 @@ def download(name: str) -> HubFiles:
             folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
+    with input_errors(name):
+        _check_contents(folder)
     add_languages(folder)
     return HubFiles(repo, folder, commit, declared_configs(folder, cache=folder.parent.parent / "blobs"))
+
+
+def _check_contents(folder: Path) -> None:
+    """Raise a MalformedError if a downloaded file is not what the Hub said it is; the client compares sizes only."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_symlink()):
+        content, stated = path.read_bytes(), path.readlink().name  # the client's cache names a content by its hash
+        if stated in (hashlib.sha256(content).hexdigest(), git_hash(content)) or not _HASH.fullmatch(stated):
+            continue
+        real_path(path).unlink()
+        path.unlink()
+        raise MalformedError(
+            f"{path.relative_to(folder)} came with another content than {constants.ENDPOINT} has stated, and was "
+            "removed from the cache; run the same command again"
+        )
 
 
 def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, dict[str, tuple[Path, ...]]]:

@@ -1,6 +1,7 @@
 """Local folders of checkpoints: what they say that they are, their required files, and their revisions."""
 
 import hashlib
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,9 +41,9 @@ def stated_model(folder: Path) -> StatedModel | None:
 
 
 def is_local(name_or_path: str) -> bool:
-    """Return whether a name is that of a local folder, not of a model on the Hub: it exists, or can only be a path."""
+    """Return whether a name is that of a local folder: it is here, or can only be a path."""
     # The name of a model on the Hub has at most one slash.
-    return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or Path(name_or_path).is_dir()
+    return name_or_path.startswith((".", "/", "~")) or name_or_path.count("/") > 1 or os.path.lexists(name_or_path)
 
 
 def local_path(name_or_path: str) -> str:

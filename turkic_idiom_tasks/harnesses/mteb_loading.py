@@ -199,7 +199,7 @@ def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, s
         )
     candidates: dict[Path, list[str]] = {}  # the first one counts
     for number, place in enumerate(places.values()):
-        parts = place.parts[1:]
+        parts = place.parts[1:] or ("root",)
         candidates[place] = ["local/" + "-".join(parts[-n:]) for n in range(1, len(parts) + 1)]
         stated = stated_model(place)
         if names:

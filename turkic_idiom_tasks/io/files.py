@@ -24,13 +24,24 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, inner_path, parse_json, read_file
+from turkic_idiom_tasks.io.reading import (
+    MalformedError,
+    display,
+    first_fault,
+    inner_path,
+    parse_json,
+    read_file,
+    real_path,
+)
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
 # In the names of temporary files; the name of the machine itself may have any characters.
 _HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 _TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-\w+")
+_ADVICE = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room")  # by errno
+_ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for the right to write there")
+_ADVICE |= dict.fromkeys((errno.EEXIST, errno.ENOTDIR, errno.EISDIR), "move away what is there")
 _MOST_READS = 10  # of a folder that somebody else writes meanwhile
 Content = TypeVar("Content")
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -149,7 +160,7 @@ def commit_folder(
     files: Mapping[str, bytes],
     *,
     kind: str,
-    overwrite: bool | None = False,
+    overwrite: bool | None = None,
     obsolete: Collection[str] = (),
 ) -> None:
     """Replace all files of ours in a folder by these, in one step; files of others stay as they are.
@@ -159,7 +170,7 @@ def commit_folder(
     wrote them. Names are paths below the folder; those in `obsolete` are removed with the earlier content, whoever
     wrote them.
     """
-    folder = Path(os.path.realpath(folder))  # where it is a link, the link stays, and what it leads to is replaced
+    folder = real_path(folder)  # where it is a link, the link stays, and what it leads to is replaced
     old = _beside(folder, "old")
     with locked_folder(folder):
         ours = check_folder(folder, files, kind=kind, overwrite=overwrite)
@@ -192,7 +203,7 @@ def commit_folder(
 
 def restore_folder(folder: Path) -> None:
     """Put back a folder that a killed process had moved aside; call it before a folder of ours is read."""
-    if _beside(folder, "old").exists() and not (folder / MANIFEST).is_file():
+    if os.path.lexists(_beside(folder, "old")) and not (folder / MANIFEST).is_file():
         with locked_folder(folder):
             pass
 
@@ -237,7 +248,7 @@ def check_folder(
     """
     restore_folder(folder)
     if folder.exists() and Path.cwd().is_relative_to(folder):
-        raise InputError(f"{folder}: is the current folder, which cannot be replaced; go to another one and name it")
+        raise InputError(f"{folder}: is or holds the current folder, which cannot be replaced; go to another one")
     manifest = _read_manifest(folder)
     if manifest is not None and manifest.kind != kind:
         raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder with --out")
@@ -319,7 +330,7 @@ def _folder_beside(folder: Path) -> Iterator[Path]:
 
 
 def _beside(folder: Path, part: str) -> Path:
-    folder = Path(os.path.realpath(folder))
+    folder = real_path(folder)
     return folder.parent / f".{folder.name}.turkic-idiom-{part}"
 
 
@@ -359,8 +370,9 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        problem = f"cannot be written ({error.strerror or error})"
-        raise InputError(f"{path}: {problem}; make room, or choose another folder with --out") from error
+        advice = _ADVICE.get(error.errno or 0, "make room")
+        problem = f"cannot be written ({error.strerror or error}); {advice}, or choose another folder with --out"
+        raise InputError(f"{path}: {problem}") from error
 
 
 def _temporary_path(folder: Path) -> Path:

@@ -3,6 +3,7 @@
 The client finds the token itself; this package never reads it.
 """
 
+import json
 import sys
 import urllib.error
 import urllib.request
@@ -73,9 +74,14 @@ def explanation(error: BaseException) -> str:
                 return f"the Hub failed ({status}); {_AGAIN}"
             answer = (cause.server_message or "").strip().partition("\n")[0] or "it gave no reason"
             return _MESSAGES.get(status, f"the Hub refused ({status}): {printable(answer)}")
+        if isinstance(cause, json.JSONDecodeError) or "Consistency check failed" in str(cause):
+            return (
+                f"{constants.ENDPOINT} does not answer as the Hub does ({first_line(cause)}); check HF_ENDPOINT, and "
+                f"that no log-in page answers in its place, then {_AGAIN}"
+            )
         is_network = isinstance(cause, ConnectionError | TimeoutError)
         if is_network or type(cause).__module__.partition(".")[0] in _TRANSPORTS:
-            return f"the connection to the Hub broke ({type(cause).__name__}); {_AGAIN}"
+            return f"the connection to {constants.ENDPOINT} broke ({type(cause).__name__}); {_AGAIN}"
     return first_line(error)
 
 

@@ -5,11 +5,13 @@ nobody has changed it. What the manifest is for a folder, a record beside the fi
 """
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.reading import real_path
 
 
 def check_outputs(
@@ -26,16 +28,21 @@ def check_outputs(
     """
     option_of: dict[Path, str] = {}
     for option, path in outputs.items():
-        place = path.resolve()  # so that a link is the file that it leads to
+        place = real_path(path)  # so that a link is the file that it leads to
         if path.is_dir():
             raise InputError(f"{path}: is a directory; {option} takes the name of a file")
         for source in filter(None, inputs):
-            if place.is_relative_to(source.resolve()):
+            if place.is_relative_to(real_path(source)):
                 raise usage_error(f"{path}: this command reads {source}; choose another {option}")
         other = option_of.setdefault(place, option)
         if other != option:
             raise usage_error(f"{path}: is the file of {other} as well; choose another {option}")
-        if path.exists() and not overwrite and (command is None or not _is_unchanged(path, _record(path, command))):
+        # A link that leads nowhere is there too, and would be replaced.
+        if (
+            os.path.lexists(path)
+            and not overwrite
+            and (command is None or not _is_unchanged(path, _record(path, command)))
+        ):
             problem = "exists" if command is None else "was not written by this command, or was changed since"
             advice = "remove it" if overwrite is None else "add --overwrite"
             raise InputError(f"{path}: {problem}; choose another {option}, or {advice}")

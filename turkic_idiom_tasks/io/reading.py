@@ -274,6 +274,11 @@ def relative_parts(name: str) -> tuple[str, ...]:
     return parts
 
 
+def real_path(path: Path) -> Path:
+    """Return a path without links; a loop of links, for which `Path.resolve` raises a RuntimeError, stays one."""
+    return Path(os.path.realpath(path))
+
+
 def inner_path(folder: Path, name: str) -> Path:
     """Return the path inside a folder that a name in a file stands for, with ``/`` between its parts.
 

@@ -4,9 +4,11 @@
 version; a new major version may change them, and its scores cannot be compared with those of another.
 """
 
-import json
 from functools import cache
 from pathlib import Path
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import first_line, read_json
 
 EDITIONS_FILE = Path(__file__).parent / "editions.json"
 
@@ -14,8 +16,11 @@ EDITIONS_FILE = Path(__file__).parent / "editions.json"
 @cache
 def editions() -> dict[str, str]:
     """Return revision -> edition such as ``2.0.0``, oldest first."""
-    rows = json.loads(EDITIONS_FILE.read_text("utf-8"))
-    return {row["revision"]: row["edition"] for row in rows}
+    rows = read_json(EDITIONS_FILE)
+    try:
+        return {row["revision"]: row["edition"] for row in rows}
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{EDITIONS_FILE}: is damaged ({first_line(error)}); install the package again") from error
 
 
 def edition_of(revision: str) -> str | None:

@@ -52,7 +52,7 @@ def find_predictions(places: Sequence[Path], dataset: Dataset, *, is_partial: bo
             results.append(people.read_person(path, dataset))
     if not results:
         raise InputError(
-            f"{', '.join(map(str, places))}: nothing to submit; expected *{SUFFIX} of turkic-idiom run, finetune or "
+            f"{', '.join(map(str, places))}: no results; expected *{SUFFIX} of turkic-idiom run, finetune or "
             f"grid run, *{mteb_files.PREDICTIONS_SUFFIX} of mteb run --prediction-folder, "
             f"samples_turkic_idiom_*.jsonl of lm-eval run --log_samples, or *.eval or DATE_*.json of inspect eval "
             "turkic_idiom_tasks/..."

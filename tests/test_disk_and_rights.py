@@ -1,0 +1,118 @@
+"""Whole commands on a full disk, and by a user without rights: one line, and nothing is lost or half-written."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.runs.grid_data import retrieval_part, write_grid_file
+from turkic_idiom_tasks.cli import main
+
+MODEL = "turkic-idiom/char-ngrams"
+NOBODY = 65534
+BLOCK = 4096  # bytes, by which tmpfs gives space
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk, or becomes another user")
+
+
+@pytest.fixture(scope="module")
+def commands(item_lexicon, tmp_path_factory):
+    """Name -> command without its output folder, on a small lexicon, with results and a submission of it."""
+    folder = tmp_path_factory.mktemp("inputs")
+    data = ("--data", str(item_lexicon))
+    run = ["run", "-m", MODEL, "-t", "T2", *data]
+    submit = ["submit", str(folder / "results"), *data, "--training-data", "none", "--contact", "@me"]
+    assert main([*run, "--out", str(folder / "results")]) == 0
+    assert main([*submit, "--out", str(folder / "submissions")]) == 0
+    grid = write_grid_file(folder, retrieval=retrieval_part([MODEL], regimes=["pretrained"], poolings=["native"]))
+    table = folder / "table.csv"
+    rows = "".join(f"meaning {number},göz yummak {'a' * number},göz yummaq {'b' * number}\n" for number in range(1, 80))
+    table.write_text(f"gloss,tr,az\n{rows}", "utf-8")
+    return {
+        "run": run,
+        "submit": submit,
+        "leaderboard build": ["leaderboard", "build", str(folder / "submissions"), *data],
+        "grid run": ["grid", "run", str(grid), *data],
+        "dataset import": ["dataset", "import", "--format", "columns", str(table)],
+        "dataset annotate": ["dataset", "annotate", "--in", str(item_lexicon)],
+        "dataset export": ["dataset", "export", str(item_lexicon)],
+        "export of items": ["dataset", "export", str(item_lexicon), "--kind", "language-models"],
+        "questionnaire": ["lm", "questionnaire", "-l", "tr", "-k", "meaning", *data],
+    }
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 4 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], check=False).returncode:
+        pytest.skip("no right to mount a disk")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def files(place):
+    """Relative name -> content of the files of a command, without its locks."""
+    paths = [path for path in ([place] if place.is_file() else place.rglob("*")) if path.is_file()]
+    names = {path.relative_to(place).as_posix(): path.read_bytes() for path in paths}
+    return {name: content for name, content in names.items() if not name.endswith("lock")}
+
+
+NAMES = ["run", "submit", "leaderboard build", "grid run", "dataset import", "dataset annotate", "dataset export",
+         "export of items", "questionnaire"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_full_disk_a_command_says_so_and_later_finishes(commands, name, small_disk, capsys, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1764000000")
+    earlier, later, filler = small_disk / "earlier", small_disk / "later", small_disk / "filler"
+    assert main([*commands[name], "--out", str(earlier)]) == 0
+    whole = files(earlier)
+    for n_free in (0, 2):  # blocks
+        free = shutil.disk_usage(small_disk).free
+        filler.write_bytes(b"\0" * (free - n_free * BLOCK))
+        capsys.readouterr()
+        assert main([*commands[name], "--out", str(later)]) == 1
+        printed = capsys.readouterr()
+        said = [
+            line for line in (printed.err + printed.out).splitlines() if "No space left on device); make room" in line
+        ]
+        assert (len(said), "Traceback" in printed.err) == (1, False), printed
+        assert not list(small_disk.rglob(".tmp-*"))
+        assert files(earlier) == whole
+        for path, content in files(later).items():
+            assert content or not whole[path]  # what is there is whole: no file that was begun and not filled
+        filler.unlink()
+        retry = ["--retry-failed"] if name == "grid run" else []
+        assert main([*commands[name], "--out", str(later), *retry]) == 0, capsys.readouterr().err
+        assert files(later).keys() == whole.keys()
+        shutil.rmtree(later) if later.is_dir() else later.unlink()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_user_without_rights_is_told_where_and_what_to_do(commands, name, tmp_path, capfd):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o755)
+    inputs = {place for word in commands[name] if word.startswith("/") for place in (Path(word), *Path(word).parents)}
+    modes = {path: path.stat().st_mode for path in (*inputs, *tmp_path.parents, tmp_path)}
+    for path, mode in modes.items():
+        path.chmod(mode | 0o055)
+    child = os.fork()
+    if child == 0:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        os._exit(main([*commands[name], "--out", str(locked / "out")]))
+    _, status = os.waitpid(child, 0)
+    for path, mode in modes.items():
+        path.chmod(mode)
+    printed = capfd.readouterr().err
+    assert os.waitstatus_to_exitcode(status) == 1, printed
+    assert "Traceback" not in printed
+    (error,) = [line for line in printed.splitlines() if "error:" in line]
+    assert str(locked) in error
+    assert "ermission denied" in error
+    assert "ask its owner" in error
+    assert not list(locked.iterdir())
