@@ -25,11 +25,11 @@ from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.people import PeopleScore
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
-from turkic_idiom_tasks.tasks.items.open_tasks import RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
+from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
 
 RETRIEVAL_TASKS = PAPER_TASKS
 # Ranked by themselves alone; nobody needs them for a rank over all tasks
-EXTRA_TASKS = ("T4", STS, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN)
+EXTRA_TASKS = ("T4", STS, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN, *HARD_TASKS)
 
 ResampledScores = Mapping[SubsetKey, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
 

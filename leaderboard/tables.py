@@ -39,6 +39,7 @@ TASK_TITLES |= {name: f"{task.title}, without options" for name, task in OPEN_TA
 TASK_LABELS = {task: task.capitalize().replace("_", " ") for task in TASK_TITLES}
 TASK_LABELS |= {STS: "STS", CLOZE_OPEN: "Open cloze", SITUATION_OPEN: "Open situation"}
 TASK_LABELS |= {RECALL_EN: "Recall, English", RECALL_THREE: "Recall, three"}
+TASK_LABELS |= {"recall_hard": "Recall, hard", "situation_open_hard": "Open situation, hard"}
 TASK_FORMS = {  # of the tasks of encoders and taggers
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",

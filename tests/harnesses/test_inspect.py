@@ -102,7 +102,7 @@ def test_one_set_has_the_scores_of_our_scorer_and_errors_clustered_by_concept(ru
     assert unreadable.count("invalid_response_format") == read.count(None)
 
 
-def test_ten_options_have_ten_letters_and_the_scores_of_our_scorer(run):
+def test_ten_options_have_ten_letters_and_the_scores_of_our_scorer(run, tmp_path):
     items = build_items(open_dataset(), "meaning_rivals", "gag")
     texts = ["J", "I think K", "The answer is (E).", "L"]  # no option is I, and L is beyond the tenth
     script = scripted(items, texts)
@@ -112,6 +112,17 @@ def test_ten_options_have_ten_letters_and_the_scores_of_our_scorer(run):
     assert scores["accuracy"] == pytest.approx(sum(is_right) / len(items))
     assert scores["unreadable"] == pytest.approx(answers.count(None) / len(items))
     assert {len(sample.choices) for sample in log.samples} == {10}
+    write_eval_log(log, str(tmp_path / "log.eval"))
+    assert set(read_log(tmp_path / "log.eval", open_dataset()).predictions) == {("meaning_rivals", "gag")}
+
+
+def test_hard_items_of_every_language_with_a_panel_are_asked(run, tmp_path):
+    log, _ = run(inspect_tasks.recall_hard, lambda question: "göz", data="")
+    write_eval_log(log, str(tmp_path / "log.eval"))
+    answered = read_log(tmp_path / "log.eval", open_dataset()).predictions
+    assert set(answered) == {("recall_hard", code) for code in ("tr", "az", "tk", "uz")}
+    with pytest.raises(InputError, match=r"recall_hard: .* no test item for gag; it has recall_hard_tr, "):
+        inspect_tasks.recall_hard(language="gag")
 
 
 def test_several_sets_weigh_alike_and_few_shot_examples_come_from_training_items(run, dataset):

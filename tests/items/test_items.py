@@ -21,6 +21,7 @@ from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, b
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
+from turkic_idiom_tasks.tasks.items.panel import produced_shares
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
 from turkic_idiom_tasks.tasks.items.scoring import image_of
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
@@ -234,6 +235,42 @@ def test_a_situation_uses_no_word_of_its_idiom_and_stands_beside_the_idioms_that
         for name in ("longest", "shortest", "position", "overlap"):
             # 20 comparisons with chance, so two standard errors would be too few
             assert abs(baseline_accuracy(name, items) - 0.25) <= 2.5 * math.sqrt(0.25 * 0.75 / len(items)), name
+
+
+@pytest.mark.parametrize(
+    ("task", "language", "concept", "n_produced"),
+    [
+        # The first answers of the three readers, counted by hand
+        ("recall", "tr", "complete-stranger", 0),  # yedi kat el: el oğlu three times; the idiom is their third answer
+        ("recall", "tr", "bear-the-blame-alone", 1),  # olan ona olmak, günah keçisi olmak, kabak başına patlamak
+        ("recall", "tr", "bear-grief-with-a-brave-face", 2),  # dişini sıkmak, bağrına taş basmak twice
+        ("recall", "tr", "a-tiny-bit-of", 3),  # bir damla, zırnık kadar, devede kulak: all judged `same`
+        ("situation_open", "uz", "submit-to-a-stronger-side", 0),  # tiz choʻkmoq: taslim boʻlmoq three times
+        (
+            "situation_open",
+            "uz",
+            "be-astonished",
+            1,
+        ),  # oʻzi bir olam boʻlmoq, yoqasini ushlamoq, besh qoʻl baravar emas
+        ("situation_open", "uz", "start-again-from-scratch", 2),  # noldan boshlamoq twice, quruq yerda
+    ],
+)
+def test_a_hard_item_is_one_whose_idiom_at_most_half_of_the_panel_produced(
+    dataset, task, language, concept, n_produced
+):
+    items = {item.concept: item for item in build_items(dataset, task, language)}
+    shares = produced_shares(task, [items[concept]], dataset.lexicon)
+    assert shares == {concept: pytest.approx(n_produced / 3)}
+    hard = build_items(dataset, f"{task}_hard", language)
+    assert (items[concept] in hard) == (n_produced <= 1)
+    assert set(hard) < set(items.values())
+
+
+def test_only_items_that_the_panel_was_asked_are_hard_and_examples_are_those_of_all_items(dataset):
+    assert build_items(dataset, "recall", "gag")
+    assert build_items(dataset, "recall_hard", "gag") == ()
+    examples = build_items(dataset, "recall_hard", "tr", split="train")
+    assert examples == build_items(dataset, "recall", "tr", split="train") != ()
 
 
 def stems(text, language):

@@ -1,6 +1,7 @@
 """`turkic-idiom lm`: items, their numbers, their baselines and what they cost, in process."""
 
 import json
+import re
 
 import pytest
 
@@ -41,6 +42,18 @@ def test_the_tables_fit_the_terminal(width, monkeypatch, capsys):
     assert sizes[1] == accuracies[1]
     assert ("longest" in printed.partition("lexical, random")[2].split("Accuracy")[0]) == (width == 120)
     assert "requests" not in printed
+
+
+def test_what_the_panel_produced_is_shown_of_open_tasks_that_it_answered(capsys):
+    assert main(["lm", "stats", "-k", "situation", "-l", "tk", "-l", "gag", "--json"]) == 0
+    turkmen, gagauz = json.loads(capsys.readouterr().out)
+    # Of 66 situations nobody produced the idiom of 2, one of three readers that of 4, two that of 6, all that of 54
+    produced = (4 * 1 + 6 * 2 + 54 * 3) / (66 * 3)
+    (row,) = turkmen["panel"]
+    assert row == {"set": "situation_open_tk", "items": 66, "produced": pytest.approx(produced), "hard": 2 + 4}
+    assert gagauz["panel"] == []
+    assert main(["lm", "stats", "-k", "situation", "-l", "tk"]) == 0
+    assert re.search(r"\nset +items +produced +hard *\nsituation_open_tk +66 +89\.9 +6 *\n", capsys.readouterr().out)
 
 
 def test_requests_and_tokens_counted_by_hand():

@@ -47,6 +47,10 @@ def test_every_name_of_the_documentation_is_known(manager):
     for kind in ("cloze_open", "recall", "recall_en", "recall_three", "situation_open", "situation"):
         assert {f"turkic_idiom_{kind}_{code}" for code in codes} <= tasks
         assert {f"turkic_idiom_{kind}", f"turkic_idiom_{kind}_prompts"} <= groups
+    for kind in ("recall_hard", "situation_open_hard"):
+        names = [f"turkic_idiom_{kind}_{code}" for code in ("tr", "az", "tk", "uz")]
+        assert manager.task_index[f"turkic_idiom_{kind}"].cfg["task"] == names
+        assert f"turkic_idiom_{kind}_gag" not in tasks  # no panel answered these items
     assert manager.task_index["turkic_idiom_lm"].cfg["task"] == [f"turkic_idiom_{kind}" for kind in KINDS]
     written = manager.task_index["turkic_idiom_lm_gen"].cfg["task"]
     assert written == [f"turkic_idiom_{kind}" for kind in (*(f"{kind}_gen" for kind in KINDS), *OPEN_TASKS)]
@@ -65,7 +69,7 @@ def test_a_model_that_is_always_right(manager):
     tasks = ["turkic_idiom_usage", "turkic_idiom_usage_tk_gen", "turkic_idiom_meaning_gag",
              "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag",
              "turkic_idiom_meaning_rivals_gag_gen", "turkic_idiom_equivalent_rivals_tr_gag",
-             "turkic_idiom_recall_en_gag"]  # fmt: skip
+             "turkic_idiom_recall_en_gag", "turkic_idiom_recall_hard_tr"]  # fmt: skip
     results = evaluate(gold, tasks, manager)
     for name, row in results["results"].items():
         is_open = "open" in name or "recall" in name
@@ -78,7 +82,10 @@ def test_a_model_that_is_always_right(manager):
         if "usage" in name:
             assert row[f"pair_acc,{filters[-1]}"] == 1
     judged = {name for name, config in results["configs"].items() if "judged_answers" in config["metadata"]}
-    assert judged == {"turkic_idiom_recall_gag", "turkic_idiom_recall_en_gag"}
+    assert judged == {"turkic_idiom_recall_gag", "turkic_idiom_recall_en_gag", "turkic_idiom_recall_hard_tr"}
+    asked = {sample["doc"]["id"] for sample in results["samples"]["turkic_idiom_recall_hard_tr"]}
+    assert "meaning_tr/complete-stranger" in asked  # no reader of the panel produced it
+    assert "meaning_tr/a-tiny-bit-of" not in asked  # all did
     letters = {sample["doc"]["answer"] for sample in results["samples"]["turkic_idiom_meaning_rivals_gag_gen"]}
     assert letters == set("ABCDEFGHJK")
     for name in ("turkic_idiom_usage_tr", "turkic_idiom_meaning_gag"):  # results name their data

@@ -122,6 +122,9 @@ def stats(
 ) -> None:
     """Print the size of each set, its traps by type, and the accuracy of guesses that know no idiom, in percent.
 
+    Of the open tasks that a panel of readers answered, also the share of readers who produced the idiom, and the number
+    of hard items, which at most half of them did.
+
     The guesses are from the options alone, from shared letters, and at random; where they stay near chance, the options
     do not give the right one away. The cost is that of the prompts of each task of lm-eval under the first English
     prompt: by likelihood there is one request for each option, in writing one for each item.
@@ -132,6 +135,7 @@ def stats(
     from turkic_idiom_tasks.tasks.items.item_types import ItemSet
     from turkic_idiom_tasks.tasks.items.items import items_of_set, kind_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+    from turkic_idiom_tasks.tasks.items.panel import HARD, produced_shares
     from turkic_idiom_tasks.tasks.items.prompts import by_characters, cost
 
     has_cost = shots is not None or tokenizer is not None
@@ -144,13 +148,16 @@ def stats(
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
         row["small_sample"] = len(members) < SMALL_N
         row["baselines"] = baseline_rows(name, members)
-        if has_cost:
-            row["cost"] = []
-            for task in (members[0].kind, *OPEN_TASKS):
-                if kind_of(task) == members[0].kind:
-                    item_set = ItemSet(task, members[0].language, members[0].target)
-                    price = cost(item_set, items_of_set(dataset, item_set), shots=shots or 0, count=count)
-                    row["cost"].append(asdict(price))
+        row["panel"], row["cost"] = [], []
+        for task in (members[0].kind, *OPEN_TASKS):
+            item_set = ItemSet(task, members[0].language, members[0].target)
+            items = items_of_set(dataset, item_set) if kind_of(task) == members[0].kind else ()
+            shares = produced_shares(task, items, dataset.lexicon).values()
+            if shares:
+                produced, n_hard = sum(shares) / len(shares), sum(share <= HARD for share in shares)
+                row["panel"].append({"set": item_set.name, "items": len(shares), "produced": produced, "hard": n_hard})
+            if items and has_cost:
+                row["cost"].append(asdict(cost(item_set, items, shots=shots or 0, count=count)))
         rows.append(row)
     if as_json:
         for row in rows:
@@ -162,6 +169,12 @@ def stats(
     note = f"near, lexical, random: traps of each type{_small_note(rows)}"
     print_rows(cells, sys.stdout, head=["set", "items", "concepts", *TRAPS], note=f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
+    panel = [of_task for row in rows for of_task in row["panel"]]
+    cells = [[row["set"], row["items"], f"{100 * row['produced']:.1f}", row["hard"]] for row in panel]
+    if panel:
+        sys.stdout.write("\n")
+    note = "produced: percent of the panel's first answers that are accepted; hard: items that at most half produced"
+    print_rows(cells, sys.stdout, head=["set", "items", "produced", "hard"], note=note)
     if has_cost:
         how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
         _print_cost([price for row in rows for price in row["cost"]], how)

@@ -31,25 +31,23 @@ def item_samples(
     An empty language stands for all. Before each question `few_shot` training items are asked and answered.
     """
     _check_options(variant, VARIANTS, few_shot)
-    kind = kind_of(task)
-    of_kind = [item_set for item_set in item_sets() if item_set.kind == kind]
+    of_task = [replace(item_set, kind=task) for item_set in item_sets() if item_set.kind == kind_of(task)]
     sets = []
-    for item_set in of_kind:
+    for item_set in of_task:
         if language in ("", item_set.language) and target in ("", item_set.target) and items_of_set(dataset, item_set):
             sets.append(item_set)
     if not sets:
         languages = " ".join(code for code in (language, target) if code)
-        known = [item_set.name for item_set in of_kind if items_of_set(dataset, item_set)]
-        raise _nothing(dataset, kind, languages, known=known)
+        known = [item_set.name for item_set in of_task if items_of_set(dataset, item_set)]
+        raise _nothing(dataset, task, languages, known=known)
     columns = []
     for item_set in sets:
         # Training items take long to make, so they are made only if examples are wanted
-        of_task = replace(item_set, kind=task)
-        examples = items_of_set(dataset, of_task, split=TRAIN)[:few_shot] if few_shot else ()
+        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
         answered = [asked(task, example, variant) for example in examples]
         turns = _example_turns(answered, few_shot, item_set.name)
         column = []
-        for item in items_of_set(dataset, of_task):
+        for item in items_of_set(dataset, item_set):
             question, answer = asked(task, item, variant)
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
             sample = Sample(

@@ -3,7 +3,8 @@
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.item_types import USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
-from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.panel import panel_answers
 
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
@@ -21,8 +22,10 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
         if item_set.kind == USAGE and not LANGUAGES[item_set.language].literal_sentences:
             continue
         endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
-        # Always written, so the name needs no ending
-        endings += [(task, "") for task in OPEN_TASKS if OPEN_TASKS[task].kind == item_set.kind]
+        for name, task in OPEN_TASKS.items():
+            has_items = name not in HARD_TASKS or (HARD_TASKS[name], item_set.language) in panel_answers()
+            if task.kind == item_set.kind and has_items:
+                endings.append((name, ""))  # always written, so the name needs no ending
         for kind, ending in endings:
             tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
     return tasks

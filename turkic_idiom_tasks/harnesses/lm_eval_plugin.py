@@ -22,6 +22,7 @@ from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES, own_records
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 from turkic_idiom_tasks.version import __version__
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -103,8 +104,6 @@ def add_provenance(module: ModuleType) -> None:
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
             asked = OPEN_TASKS.get(metadata.get("kind", ""))
             if asked is not None and not asked.fills_blank:
-                from turkic_idiom_tasks.tasks.items.scoring import answers_digest  # late: loads the annotator
-
                 provenance["judged_answers"] = answers_digest()
             config["metadata"] = {**metadata, **provenance}
         return results or None

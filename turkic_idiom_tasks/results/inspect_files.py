@@ -18,6 +18,7 @@ from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, 
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 from turkic_idiom_tasks.results.reader import read_answers
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.items import kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[
         if sample.epoch > 1:
             raise InputError(f"{path}: has several answers to each item; run it again with --epochs 1")
         set_name, _, rest = sample_id.partition("/")
-        subset = "-".join(set_name.split("_")[1:])
+        subset = set_name.removeprefix(f"{kind_of(task)}_").replace("_", "-")
         answer: str | int | None = score.answer
         if task == SPANS:
             sample_id, answer = rest, "".join(tag[0] for tag in (score.answer or "").split())

@@ -21,7 +21,8 @@ from turkic_idiom_tasks.tasks.items.item_types import (
     Kind,
 )
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
-from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, open_item
+from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, OPEN_TASKS, open_item
+from turkic_idiom_tasks.tasks.items.panel import HARD, produced_shares
 from turkic_idiom_tasks.tasks.items.rivals import Rivals
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
@@ -85,6 +86,12 @@ def item_sets() -> list[ItemSet]:
 
 @lru_cache(maxsize=256)  # about twice the sets of one dataset
 def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
+    if kind in HARD_TASKS:
+        whole = _items(dataset, HARD_TASKS[kind], language, target, split)
+        if split != TEST:  # examples in a prompt, which the panel was not asked
+            return whole
+        shares = produced_shares(HARD_TASKS[kind], whole, dataset.lexicon)
+        return tuple(item for item in whole if item.concept in shares and shares[item.concept] <= HARD)
     if kind in OPEN_TASKS:
         # The items of open tasks are those of their kinds, in the same order
         whole = _items(dataset, kind_of(kind), language, target, split)
