@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,16 +107,13 @@ def questionnaire(
         sys.stdout.write(printable(f"\n{code}: {invitation(code, out.name, n_items)}\n"))
 
 
-@lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5 --tokenizer ./my-model")
+@lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5")
 def stats(
     data: Data = "",
     kind: Kinds = None,
     lang: Languages = None,
     shots: Annotated[
         int | None, typer.Option("--shots", min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
-    ] = None,
-    tokenizer: Annotated[
-        str | None, typer.Option("--tokenizer", metavar="MODEL", help="Also the cost, in tokens of this model.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of tables.")] = False,
 ) -> None:
@@ -136,10 +133,8 @@ def stats(
     from turkic_idiom_tasks.tasks.items.items import items_of_set, kind_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
     from turkic_idiom_tasks.tasks.items.panel import HARD, produced_shares
-    from turkic_idiom_tasks.tasks.items.prompts import by_characters, cost
+    from turkic_idiom_tasks.tasks.items.prompts import cost
 
-    has_cost = shots is not None or tokenizer is not None
-    count = _token_counter(tokenizer) if tokenizer is not None else by_characters
     rows: list[dict[str, Any]] = []
     dataset = open_dataset(data)
     for name, members in _build(dataset, kind, lang).items():
@@ -156,8 +151,8 @@ def stats(
             if shares:
                 produced, n_hard = sum(shares) / len(shares), sum(share <= HARD for share in shares)
                 row["panel"].append({"set": item_set.name, "items": len(shares), "produced": produced, "hard": n_hard})
-            if items and has_cost:
-                row["cost"].append(asdict(cost(item_set, items, shots=shots or 0, count=count)))
+            if items and shots is not None:
+                row["cost"].append(asdict(cost(item_set, items, shots=shots)))
         rows.append(row)
     if as_json:
         for row in rows:
@@ -175,9 +170,8 @@ def stats(
         sys.stdout.write("\n")
     note = "produced: percent of the panel's first answers that are accepted; hard: items that at most half produced"
     print_rows(cells, sys.stdout, head=["set", "items", "produced", "hard"], note=note)
-    if has_cost:
-        how = "estimated from characters" if tokenizer is None else "as the tokenizer counts them"
-        _print_cost([price for row in rows for price in row["cost"]], how)
+    if shots is not None:
+        _print_cost([price for row in rows for price in row["cost"]])
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm report lm-eval-output logs/2026-11-26_meaning.eval")
@@ -315,7 +309,7 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
     print_rows(cells, sys.stdout, head=["set", "n", "chance", *names], note=note)
 
 
-def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
+def _print_cost(prices: Sequence[dict[str, Any]]) -> None:
     columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
     cells = []
     totals = [0] * len(columns)
@@ -325,24 +319,8 @@ def _print_cost(prices: Sequence[dict[str, Any]], how: str) -> None:
         cells.append([task, *(f"{figure:,}" for figure in figures)])
     cells.append(["all", *(f"{total:,}" for total in totals)])
     sys.stdout.write("\n")
-    note = f"Tokens of prompts, {how}; the tokens of written answers come on top"
+    note = "Tokens of prompts, estimated from characters; the tokens of written answers come on top"
     print_rows(cells, sys.stdout, head=["set", *columns], note=note)
-
-
-def _token_counter(name: str) -> Callable[[str], float]:
-    """Return a function that counts the tokens of a text as a model's tokenizer does."""
-    from transformers import AutoTokenizer
-
-    from turkic_idiom_tasks.encoders.checkpoints import load_error
-    from turkic_idiom_tasks.encoders.folders import is_local, local_path
-
-    try:
-        encode = AutoTokenizer.from_pretrained(
-            local_path(name), trust_remote_code=False, local_files_only=is_local(name)
-        )
-    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
-        raise load_error(name, error) from error
-    return lambda text: len(encode(text)["input_ids"])
 
 
 def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
