@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.hub_datasets.scripted_models import judgement, verification
 from tests.killing import every_kill
 from tests.llm_server import KEY, MODEL, running_llm
 from turkic_idiom_tasks.cli import main
@@ -43,7 +44,7 @@ def ids(cases):
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """A function that runs a command in a folder with a lexicon, samples and rows; no answer can be read."""
+    """A function that runs a command in a folder with a lexicon, samples and rows; the model rejects everything."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     entries = [Entry(name, "göz yummak", f"görmemek {name}", "Buna göz yumdu.") for name in "abc"]
@@ -57,7 +58,8 @@ def run(tmp_path, monkeypatch, capsys):
     (tmp_path / "submissions").mkdir()
 
     def command(*arguments):
-        with running_llm(lambda body: "no JSON") as server:
+        answer = verification(False, False, False) if "verify" in arguments else judgement("LOW")
+        with running_llm(lambda body: answer) as server:
             options = ("--set", f"base_url={server.url}") if "--model" in arguments else ()
             code = main([*map(str, arguments), *options])
             captured = capsys.readouterr()
