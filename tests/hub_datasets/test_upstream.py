@@ -219,7 +219,7 @@ def test_lighteval_takes_the_literals(writer, tmp_path):
     assert [by_code[code].no for code in ("aze", "tuk", "kaz")] == ["xeyr", "ýok", "жоқ"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_euroeval_takes_the_configs_and_templates(written, tmp_path):
     """In a copy of the package of another interpreter; see `EUROEVAL`."""
     if EUROEVAL not in os.environ:

@@ -72,7 +72,7 @@ class ModelName(BaseModel):
 
     name: str
     revision: str | None  # commit, content hash, or None
-    n_parameters: int | None = None
+    n_parameters: Annotated[int, Field(ge=0)] | None = None
 
 
 class Training(BaseModel):
