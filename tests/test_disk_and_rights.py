@@ -61,8 +61,9 @@ def files(place):
     return {name: content for name, content in names.items() if not name.endswith("lock")}
 
 
-NAMES = ["run", "submit", "leaderboard build", "grid run", "dataset import", "dataset annotate", "dataset export",
-         "export of items", "questionnaire"]  # fmt: skip
+QUICK = ["run", "grid run", "dataset export"]
+OTHERS = ["submit", "leaderboard build", "dataset import", "dataset annotate", "export of items", "questionnaire"]
+NAMES = [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)]
 
 
 @pytest.mark.parametrize("name", NAMES)

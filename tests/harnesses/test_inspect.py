@@ -116,6 +116,7 @@ def test_ten_options_have_ten_letters_and_the_scores_of_our_scorer(run, tmp_path
     assert set(read_log(tmp_path / "log.eval", open_dataset()).predictions) == {("meaning_rivals", "gag")}
 
 
+@pytest.mark.long
 def test_hard_items_of_every_language_with_a_panel_are_asked(run, tmp_path):
     log, _ = run(inspect_tasks.recall_hard, lambda question: "göz", data="")
     write_eval_log(log, str(tmp_path / "log.eval"))
