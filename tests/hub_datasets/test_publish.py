@@ -209,6 +209,7 @@ def test_data_on_the_hub_that_cannot_be_read(online, hub):
         assert message in error(online("compare", ".", ".", "--data", name))  # a command without heavy imports
 
 
+@pytest.mark.long
 def test_doctor_says_what_keeps_the_data_from_being_published(online, hub):
     first = online("doctor", "--publishing", "tester/new")
     assert first.returncode == 0, first.stdout
