@@ -81,10 +81,10 @@ class FreeAnswer(BaseModel):
             questions.append(Question(prompt.label, messages, AnswerJudgement))
         return questions
 
-    def to_json(self, readings: Sequence[str], *, judges: Sequence[str]) -> str:
-        """Return a line as the file of judged answers has it, whose verdict is the lowest reading."""
+    def to_json(self, verdict: str, *, readings: Sequence[str], judges: Sequence[str]) -> str:
+        """Return a line as the file of judged answers has it."""
         row: dict[str, Any] = {"language": self.language, "concept": self.concept, "answer": self.answer}
-        row |= {"verdict": max(readings, key=VERDICTS.index), "readers": readings, "judges": judges}
+        row |= {"verdict": verdict, "readers": readings, "judges": judges}
         return json.dumps(row, ensure_ascii=False)
 
 

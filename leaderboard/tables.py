@@ -18,7 +18,8 @@ from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, mean
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.people import n_people
 from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL_EN, RECALL_THREE, SITUATION_OPEN
+from turkic_idiom_tasks.tasks.items import open_tasks
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 TASK_TITLES = {
     "T1": "Cross-lingual idiom retrieval",
@@ -37,9 +38,9 @@ TASK_TITLES = {
 }
 TASK_TITLES |= {name: f"{task.title}, without options" for name, task in OPEN_TASKS.items()}
 TASK_LABELS = {task: task.capitalize().replace("_", " ") for task in TASK_TITLES}
-TASK_LABELS |= {STS: "STS", CLOZE_OPEN: "Open cloze", SITUATION_OPEN: "Open situation"}
-TASK_LABELS |= {RECALL_EN: "Recall, English", RECALL_THREE: "Recall, three"}
-TASK_LABELS |= {"recall_hard": "Recall, hard", "situation_open_hard": "Open situation, hard"}
+TASK_LABELS |= {STS: "STS", open_tasks.CLOZE_OPEN: "Open cloze", open_tasks.SITUATION_OPEN: "Open situation"}
+TASK_LABELS |= {open_tasks.RECALL_EN: "Recall, English", open_tasks.RECALL_THREE: "Recall, three"}
+TASK_LABELS |= {name: f"{TASK_LABELS[whole]}, hard" for name, whole in open_tasks.HARD_TASKS.items()}
 TASK_FORMS = {  # of the tasks of encoders and taggers
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",

@@ -89,9 +89,10 @@ manager = TaskManager(include_path=sys.argv[1], include_defaults=False)
 names = json.loads(sys.argv[2])
 for name, task in get_task_dict(names, manager).items():
     task.download()
-    assert task.dataset is not None and task.has_test_docs() and task.config.test_split is not None
-    assert not task.has_training_docs() or task.config.training_split is not None
-    assert not task.has_validation_docs() or task.config.validation_split is not None
+    config = task.config
+    assert config.test_split and len(task.dataset[config.test_split])
+    for split in (config.training_split, config.validation_split, config.fewshot_split):
+        assert split is None or len(task.dataset[split]), (name, split)
     assert not task.should_decontaminate()
     for doc in list(task.test_docs())[:10]:
         question, choices = task.doc_to_text(doc), task.doc_to_choice(doc)

@@ -300,6 +300,7 @@ def _judge_answers(
 ) -> None:
     """Ask the models about free answers; write and count the verdicts on those of which every reading could be read."""
     from hub_datasets.judge import VERDICTS, AnswerJudgement
+    from hub_datasets.prompts import ANSWER_PASSES
     from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 
     check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
@@ -307,18 +308,17 @@ def _judge_answers(
     asked = ask_models(models, questions, settings)
     if asked is None:
         return
-    n_passes = len(questions) // len(answers)
     lines = []
     counts: dict[str, Counter[str]] = {}
     for number, answer in enumerate(answers):
         readings = []
         for replies in asked.values():
-            for reply in replies[number * n_passes : (number + 1) * n_passes]:
+            for reply in replies[number * len(ANSWER_PASSES) : (number + 1) * len(ANSWER_PASSES)]:
                 readings += [reply.value.verdict] if isinstance(reply.value, AnswerJudgement) else []
         outcome = "unreadable"
-        if len(readings) == n_passes * len(asked):
-            lines.append(answer.to_json(readings, judges=list(asked)) + "\n")
-            outcome = max(readings, key=VERDICTS.index)
+        if len(readings) == len(ANSWER_PASSES) * len(asked):
+            outcome = max(readings, key=VERDICTS.index)  # the lowest
+            lines.append(answer.to_json(outcome, readings=readings, judges=list(asked)) + "\n")
         counts.setdefault(answer.language, Counter())[outcome] += 1
     write_output(verdicts, "".join(lines), command="judge")
     _print_counts(counts, head=["verdict", "answers"])

@@ -4,11 +4,11 @@ The readers are language models that saw neither lexicon nor key. ``panel.jsonl`
 answer first.
 """
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from turkic_idiom_tasks.io.reading import read_json_lines
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.item_types import Item
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
@@ -35,8 +35,8 @@ def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[
 def panel_answers() -> dict[tuple[str, str], dict[str, list[str | None]]]:
     """Return task and language -> concept -> the first answer of each reader; None from one who knew no idiom."""
     answers: dict[tuple[str, str], dict[str, list[str | None]]] = {}
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for line in read_json_lines(_FILE):
+        row = line.value
         firsts = [reader[0] if reader else None for reader in row["answers"]]
         answers.setdefault((row["kind"], row["language"]), {})[row["concept"]] = firsts
     return answers

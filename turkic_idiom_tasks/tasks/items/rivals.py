@@ -5,11 +5,11 @@ glosses and meanings have the nearest vectors, by intfloat/multilingual-e5-small
 writes it, so that no task needs an encoder. Concepts that are not in the file, as in other lexicons, are not asked.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
+from turkic_idiom_tasks.io.reading import read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.item_types import N_RIVALS, NEAR, Option
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
@@ -69,5 +69,4 @@ class Rivals:
 @cache
 def _nearest() -> dict[str, list[str]]:
     """Return concept -> concepts that are near it, the nearest first."""
-    rows = map(json.loads, NEAREST.read_text("utf-8").splitlines())
-    return {row["concept"]: row["nearest"] for row in rows}
+    return {line.value["concept"]: line.value["nearest"] for line in read_json_lines(NEAREST)}

@@ -1,7 +1,6 @@
 """Scores of answers to items: one scorer for Inspect, `turkic-idiom lm report` and the leaderboard."""
 
 import hashlib
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.annotation.stems import normalise, stems
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
@@ -151,8 +151,8 @@ def _verdicts(answer: str, item: Item) -> set[str]:
 def _judged_answers() -> dict[tuple[str, str], dict[str, str]]:
     """Return language and concept -> answer -> verdict, from the answers file."""
     verdicts: dict[tuple[str, str], dict[str, str]] = {}
-    for line in _ANSWERS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for line in read_json_lines(_ANSWERS):
+        row = line.value
         answer = fold(row["answer"], LANGUAGES[row["language"]])
         verdicts.setdefault((row["language"], row["concept"]), {})[answer] = row["verdict"]
     return verdicts

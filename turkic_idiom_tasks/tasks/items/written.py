@@ -6,12 +6,12 @@ idiom. A `situation` item is what happens or is said, without any idiom, and the
 ``situations.jsonl`` has the situations and their traps, the concepts closest in meaning.
 """
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from turkic_idiom_tasks.io.reading import read_json_lines
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry
 from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LEXICAL, NEAR, RANDOM, SITUATION, Item, ItemSet, Option
@@ -70,9 +70,8 @@ def blanked(entry: Entry) -> str | None:
 def _rows(kind: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return language and concept -> what was written for an item."""
     rows = {}
-    for line in Path(__file__).with_name(_FILES[kind]).read_text("utf-8").splitlines():
-        row = json.loads(line)
-        rows[row["language"], row["concept"]] = row
+    for line in read_json_lines(Path(__file__).with_name(_FILES[kind])):
+        rows[line.value["language"], line.value["concept"]] = line.value
     return rows
 
 
