@@ -122,9 +122,9 @@ def command(tmp_path):
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Debian's Chromium, one for the session."""
+    """Debian's Chromium, one for each file of tests: while Playwright runs, nothing else can run an event loop."""
     api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     with api.sync_playwright() as playwright:
         program = shutil.which(CHROMIUM) or playwright.chromium.executable_path
