@@ -14,6 +14,10 @@ function translatePage(title) {
   }
   document.documentElement.lang = inEnglish ? "en" : data.language;
   document.title = byId("title").textContent = translated(title) + (data.name ? ": " + translated(data.name) : "");
+  if (data.words && !inEnglish) {
+    const note = document.body.appendChild(document.createElement("footer"));
+    note.textContent = translated("A machine translated this page; nobody has checked it yet.");
+  }
   byId("switch").hidden = !data.words;
   byId("switch").textContent = inEnglish ? data.words && data.words[data.name] : "English";
   byId("switch").addEventListener("click", () => { location.hash = inEnglish ? "" : "en"; location.reload(); });

@@ -21,8 +21,7 @@ PAGE = Path(__file__).with_name("questionnaire.html")
 INVITATION = (
     "Would you answer {} questions about idioms of your language? Open the file {} in a browser, on a computer or a "
     "phone; no internet is needed. No name is asked for. Send back the file that “Save my answers” writes. The answers "
-    "are compared with those of language models. A machine translated the page into your language; nobody has checked "
-    "it yet."
+    "are compared with those of language models."
 )
 
 
