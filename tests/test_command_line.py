@@ -22,8 +22,9 @@ COMMAND = (sys.executable, "-m", "turkic_idiom_tasks")
 def lexicon(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    entries = [Entry(name, "göz yummak", f"görmemek {name}", "Buna göz yumdu.") for name in "abc"]
-    write_lexicon(tmp_path / "lexicon", [Concept(name, "") for name in "abc"], {"tr": entries})
+    write_lexicon(
+        tmp_path / "lexicon", [Concept("a", "")], {"tr": [Entry("a", "göz yummak", "görmemek", "Göz yumdu.")]}
+    )
     return tmp_path / "lexicon"
 
 
@@ -69,15 +70,12 @@ def test_control_c_ends_a_command_that_waits_for_the_hub(tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    ["--version", "--help", "dataset check --format-only lexicon", pytest.param("doctor", marks=pytest.mark.long)],
+    ["--help", "dataset check --format-only lexicon", pytest.param("doctor", marks=pytest.mark.long)],
 )
 @pytest.mark.usefixtures("lexicon")
 def test_an_output_that_takes_nothing_is_one_line_or_none(command):
-    closed = subprocess.run(
-        ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} >&-', sys.executable],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    shell = ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} >&-', sys.executable]
+    closed = subprocess.run(shell, stderr=subprocess.PIPE, text=True)
     assert (closed.returncode, "Traceback" in closed.stderr) == (0, False)
     with open("/dev/full", "w") as full:
         result = subprocess.run([*COMMAND, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True)
@@ -100,22 +98,15 @@ def test_bytes_that_are_no_utf_8_are_named(lexicon, capsys, model):
     [
         (["list", "--data", "a\nb"], "a\\nb: no such directory"),  # one line, whatever a name holds
         (["run", "-m", "/", "-t", "T2"], "/: not a model folder"),
-        (["run", "-m", "file", "-t", "T2"], "file: no such folder; give the folder of a model"),
         (["run", "-m", "turkic-idiom/char-ngrams", "--set", "top_k=" + "[" * 100_000], "top_k is '[[["),
         (["leaderboard", "build", "loop", "--out", "site"], "loop: no such folder"),
         (["lm", "questionnaire", "--out", "loop"], "loop: exists; choose another --out, or remove it"),
-        (
-            ["dataset", "export", "lexicon", "--out", "lexicon"],
-            "holds a lexicon, not a dataset in the Hub layout",
-        ),
+        (["dataset", "export", "lexicon", "--out", "lexicon"], "holds a lexicon, not a dataset in the Hub layout"),
         (["dataset", "export", "lexicon", "--out", "e", "--licence", "a\nb"], "--licence 'a\\nb': the Hub names"),
         (["dataset", "export", "lexicon", "--out", "/"], "is or holds the current folder"),
         (["dataset", "import", "--format", "columns", "twice.csv", "--out", "i"], "the header again"),
         (["lm", "report", "lexicon"], "no results; expected"),
-        (
-            ["run", "-m", "turkic-idiom/char-ngrams", "-t", "T2", "-l", "gag", "--out", "file"],
-            "move away what is there",
-        ),
+        (["run", "-m", "turkic-idiom/char-ngrams", "-t", "T2", "--out", "file"], "move away what is there"),
     ],
 )
 def test_what_nobody_should_write_is_one_line_that_helps(lexicon, tmp_path, capsys, arguments, message):

@@ -164,12 +164,6 @@ def test_a_saved_folder_rewrites_without_being_told(saved, sentence_model, name)
     assert np.allclose(first_token.encode([SENTENCE]), first_token.encode([REPLACED]), atol=1e-6)
 
 
-@SINCE_6
-def test_plain_sentence_transformers_refuses_rather_than_leave_the_idioms(saved):
-    with pytest.raises(ValueError, match="trust_remote_code=True"):
-        SentenceTransformer(str(saved))
-
-
 def test_code_that_comes_with_a_model_is_not_trusted(saved):
     """Its own classes for the weights and the configuration are not imported, although ours has to be."""
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
@@ -179,7 +173,9 @@ def test_code_that_comes_with_a_model_is_not_trusted(saved):
 
 
 @SINCE_6
-def test_a_further_module_with_code_is_refused(saved):
+def test_plain_sentence_transformers_refuses_the_folder_and_we_refuse_a_further_module_with_code(saved):
+    with pytest.raises(ValueError, match="trust_remote_code=True"):
+        SentenceTransformer(str(saved))
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
     theirs = {"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"}
     change_json(saved / "modules.json", lambda modules: modules.append(theirs))
@@ -220,8 +216,6 @@ def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, cla
     shutil.rmtree(tmp_path / "out" / CLASSIFIER_FOLDER)
     with pytest.raises(InputError, match="the classifier, idiomaticity/, is missing"):
         load_checkpoint(str(tmp_path / "out"))
-    always = with_tokens(sentence_model, classifiers=classifiers / "seed-2")
-    assert always[0].rewrite([SENTENCE, LITERAL]) == [REPLACED, f"ateş {TOKEN} ev"]
 
 
 def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):

@@ -175,11 +175,9 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
     [
         ({"data": "lexicon", "setup": "few-shot"}, "one sentence of each use"),
         ({"data": "lexicon", "inputs": ["context"]}, "only astitch has them"),
-        ({"data": "lexicon", "subtask": "B"}, "only astitch has them"),
         ({"data": "lexicon", "setup": "two-shot"}, "--setup two-shot"),
         ({"data": "lexicon", "languages": ["gag"]}, "--language gag"),
         ({"data": "astitch", "languages": ["tr"]}, "eng, por"),
-        ({"data": "astitch", "subtask": "B", "inputs": ["context", "idiom"]}, "--subtask B: .* leave out --inputs"),
         ({"data": "astitch", "subtask": "B", "inputs": []}, "--subtask B: .* leave out --inputs"),
         ({"data": "dodiom"}, "DODIOM_DATA"),
         ({"data": "semeval"}, "SEMEVAL_IDIOM_DATA"),

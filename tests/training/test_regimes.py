@@ -60,7 +60,7 @@ def texts_of(made, split):
     }
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32 - 1), st.integers(500, 3000), st.sampled_from(SETTINGS), st.sampled_from(["", ".", " ."]))
 def test_no_test_concept_and_none_of_its_texts_is_ever_trained_on(seed, n_texts, setting, ending):
     """Lexica whose texts repeat, in other case and punctuation too, within and across languages."""

@@ -75,7 +75,10 @@ def test_training_raises_development_ndcg_and_keeps_the_best_weights(tuned, sent
     assert score_again(untuned, regime()) == pytest.approx(found.untuned.score, abs=1e-9)
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize(
+    "pooling",
+    [pytest.param(name, marks=() if name in ("max", "first_last") else pytest.mark.long) for name in POOLINGS],
+)
 def test_a_plain_encoder_learns_under_every_pooling_and_reloads_alike(untrained_bert, tmp_path, pooling):
     trainee, found = tune(untrained_bert, pooling=pooling, loss="mnrl")
     assert trainee.is_plain
@@ -106,10 +109,9 @@ def test_plain_encoders_learn_by_the_cosine_loss_unless_asked_otherwise(sentence
     assert tune(sentence_model, loss="cosine", epochs=1)[1].loss == "cosine"
 
 
-@pytest.mark.parametrize("options", [{"lora": 8, "learning_rate": 2e-2}, {"loss": "cosine"}])
-def test_the_same_seed_gives_the_same_weights_and_another_does_not(sentence_model, options):
-    def run(seed):
-        _, found = tune(sentence_model, epochs=3, seed=seed, **options)
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(sentence_model):
+    def run(seed):  # adapters begin with random weights, and the cosine loss draws its negatives
+        _, found = tune(sentence_model, epochs=3, seed=seed, lora=8, learning_rate=2e-2, loss="cosine")
         assert found.kept.step > 0
         return weights(found.model)
 
@@ -238,7 +240,7 @@ def test_prompts_that_only_mteb_knows_are_saved_with_the_model(sentence_model, t
 
 
 def test_prompts_of_single_tasks_are_saved_with_the_model(sentence_model, tmp_path):
-    by_task = {"T1": "yol ", "T2": "ev ", "T3": "yol "}
+    by_task = {"T1": "yol ", "T2": "ev "}
     folder = with_prompts(
         sentence_model, {"TurkicIdiomT2-query": "ev ", "query": "yol ", "document": ""}, tmp_path / "prompted"
     )
