@@ -70,7 +70,7 @@ def test_control_c_ends_a_command_that_waits_for_the_hub(tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    ["--help", "dataset check --format-only lexicon", pytest.param("doctor", marks=pytest.mark.long)],
+    ["--help", "dataset show a --data lexicon", pytest.param("doctor", marks=pytest.mark.long)],
 )
 @pytest.mark.usefixtures("lexicon")
 def test_an_output_that_takes_nothing_is_one_line_or_none(command):

@@ -32,8 +32,11 @@ LONG_PAGES = (  # whose commands take longest
     "leaderboard.md",
     "lexicon.md",
     "quick-starts.md",
+    "siblings.md",
     "similarity.md",
     "spans.md",
+    "tasks-and-scores.md",
+    "your-data.md",
 )
 PAGES = [README, *sorted((REPOSITORY / "docs").glob("*.md"))]
 MOST_WORDS = 1200  # of README

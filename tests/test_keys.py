@@ -56,7 +56,7 @@ def verify(tmp_path, monkeypatch, capfd):
         json.dumps({"word": KEY}),
     ],
 )
-@pytest.mark.parametrize("stream", ["true", "false"])
+@pytest.mark.parametrize("stream", ["true", pytest.param("false", marks=pytest.mark.long)])
 def test_what_a_server_says_never_shows_the_key(verify, behaviour, stream):
     with running_llm(lambda body: behaviour) as server:
         code, *texts = verify(server.url, "--set", f"stream={stream}")
@@ -66,7 +66,7 @@ def test_what_a_server_says_never_shows_the_key(verify, behaviour, stream):
         assert KEY not in text
 
 
-@pytest.mark.parametrize("end", ["\r", "\n", " \r\n", "\t"])
+@pytest.mark.parametrize("end", ["\r", " \n\t"])
 def test_white_space_around_a_key_is_removed_and_white_space_inside_refused(verify, monkeypatch, end):
     monkeypatch.setenv("OPENAI_API_KEY", end + KEY + end)
     with running_llm(lambda body: Failure(401, f"no key {KEY}")) as server:

@@ -451,7 +451,7 @@ def test_a_terminal_sees_how_far_the_work_is(tmp_path, small_lexicon, minilm):
     terminal = Terminal()
     with reporting(terminal) as reporter:
         options = make_options(tasks=["T1", "T2"], output=tmp_path)
-        run_models([BASELINE, str(minilm)], open_dataset(str(small_lexicon)), options, reporter=reporter)
+        list(run_models([BASELINE, str(minilm)], open_dataset(str(small_lexicon)), options, reporter=reporter))
     seen = terminal.getvalue()
     for part in ("model 1/2, T2, 2/3", "model 2/2, loading", "model 2/2, T1, texts, 39/39", "model 2/2, T2, 3/3"):
         assert part in seen

@@ -77,7 +77,7 @@ def test_training_raises_development_ndcg_and_keeps_the_best_weights(tuned, sent
 
 @pytest.mark.parametrize(
     "pooling",
-    [pytest.param(name, marks=() if name in ("max", "first_last") else pytest.mark.long) for name in POOLINGS],
+    [pytest.param(name, marks=() if name == "first_last" else pytest.mark.long) for name in POOLINGS],
 )
 def test_a_plain_encoder_learns_under_every_pooling_and_reloads_alike(untrained_bert, tmp_path, pooling):
     trainee, found = tune(untrained_bert, pooling=pooling, loss="mnrl")

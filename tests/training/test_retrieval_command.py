@@ -73,7 +73,7 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--regime", "zero-shot"], 2, "unknown regime 'zero-shot'; known: tr-only"),
+        (["--regime", "zero-shot"], 2, "'zero-shot' is not one of 'tr-only'"),
         (["--regime", "monolingual"], 2, "needs a language: --language tr|az"),
         (["--regime", "monolingual", "--language", "xx"], 2, "unknown language 'xx'"),
         (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs"),

@@ -151,7 +151,6 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untraine
         (("-m", "m (pooling=mean)"), "models.1: 'm (pooling=mean)' names a pooling; give the model without", 2),
         (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
         (("--target", "tr"), "tr is the language that is trained on", 2),
-        (("--seed", "-1"), "seeds", 2),
         (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],
 )

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 from rich.table import Table
 
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
@@ -23,13 +23,7 @@ from turkic_idiom_tasks.io.reading import printable, real_path
 if TYPE_CHECKING:
     from turkic_idiom_tasks.lexicon.entries import Lexicon
 
-dataset_app = typer.Typer(
-    name="dataset",
-    help="Import a source, tag idioms in sentences, check, export or publish a lexicon.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(dataset_app)
+dataset_app = command_group("dataset", "Import a source, tag idioms in sentences, check, export or publish a lexicon.")
 
 
 class SourceFormat(StrEnum):
@@ -41,21 +35,6 @@ class SourceFormat(StrEnum):
     kevser = "kevser"
     tdk = "tdk"
     dodiom = "dodiom"
-
-
-class Kind(StrEnum):
-    """What can be exported: the lexicon with the retrieval and span tasks, or the items."""
-
-    lexicon = "lexicon"
-    language_models = "language-models"
-
-
-class Output(StrEnum):
-    """Forms of the figures of a lexicon; the card is the README.md of its directory."""
-
-    table = "table"
-    json = "json"
-    card = "card"
 
 
 Directory = Annotated[Path | None, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.")]
@@ -198,7 +177,9 @@ def check(
 @dataset_app.command(epilog="Example: turkic-idiom dataset stats --attest uz-idioms uzbek_idioms.csv")
 def stats(
     directory: Directory = None,
-    format: Annotated[Output, typer.Option("--format", help="card: the README.md of the directory.")] = Output.table,
+    format: Annotated[
+        Literal["table", "json", "card"], typer.Option("--format", help="card: the README.md of the directory.")
+    ] = "table",
     dictionary: Annotated[
         tuple[SourceFormat, Path] | None,
         typer.Option("--attest", metavar="FORMAT FILE", help="Instead: which idioms an outside dictionary lists."),
@@ -214,9 +195,9 @@ def stats(
     lexicon = _lexicon(directory)
     if dictionary is not None:
         _print_attestation(lexicon, *dictionary)
-    elif format is Output.json:
+    elif format == "json":
         sys.stdout.write(json.dumps(to_json(lexicon), indent=2) + "\n")
-    elif format is Output.card:
+    elif format == "card":
         sys.stdout.write(lexicon_card(lexicon))
     else:
         head, *rows = figures_table(lexicon)
@@ -288,7 +269,9 @@ def export(
     licence: Annotated[
         str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,
-    kind: Annotated[Kind, typer.Option("--kind", help="The lexicon, or the items.")] = Kind.lexicon,
+    kind: Annotated[
+        Literal["lexicon", "language-models"], typer.Option("--kind", help="The lexicon, or the items.")
+    ] = "lexicon",
     hold_out: Annotated[
         tuple[float, Path] | None,
         typer.Option("--hold-out", metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
@@ -326,7 +309,7 @@ def export(
             salt = read_file(secret).strip()
         except MalformedError as error:
             raise InputError(f"{secret}: {error}; --hold-out needs a file with a secret text") from error
-        if kind is Kind.lexicon or not (0 < share < 1 and salt):
+        if kind == "lexicon" or not (0 < share < 1 and salt):
             raise usage_error(
                 f"--hold-out {share} {secret}: needs --kind language-models, a share between 0 and 1, and a file with "
                 "a secret text"
@@ -337,7 +320,7 @@ def export(
             held_out = item_layout(lexicon, licence=licence, is_chosen=lambda name: is_held_out(name, share, salt))
             held_out.write(out.with_name(f"{out.name}-held-out"))
     else:
-        layout = (item_layout if kind is Kind.language_models else hub_layout)(lexicon, licence=licence)
+        layout = (hub_layout if kind == "lexicon" else item_layout)(lexicon, licence=licence)
     if layout.left_out:
         sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(layout.left_out)}\n")
     if out is not None:
@@ -347,7 +330,7 @@ def export(
         message = f"Publish {version}" if version else "Publish"
         write = sys.stdout.write
         published = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
-        if published and kind is Kind.lexicon:
+        if published and kind == "lexicon":
             write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
         elif published:
             write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")

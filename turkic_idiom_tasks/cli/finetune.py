@@ -7,18 +7,19 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from pydantic import BaseModel
 
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode, assigned
 from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
+    MAX_SEED,
     SEEDS,
     RetrievalConfig,
     SettingsKind,
@@ -29,14 +30,14 @@ from turkic_idiom_tasks.training.config import (
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-finetune_app = typer.Typer(name="finetune", help="Fine-tune encoders.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(finetune_app)
-
-
+finetune_app = command_group("finetune", "Fine-tune encoders.")
 Model = Annotated[
     str, typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint.")
 ]
-Seeds = Annotated[list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")]
+Seeds = Annotated[
+    list[int] | None,
+    typer.Option("--seed", min=0, max=MAX_SEED, metavar="N", help="May be repeated.  [default: 42 43 44]"),
+]
 NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
 ]
@@ -94,14 +95,9 @@ def span(
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     # The cells are those of a grid without adaptation, so that `grid run` goes on from the same checkpoints.
-    declared: dict[str, Any] = {
-        "models": tuple(model),
-        "language": language,
-        "adapt": False,
-        "training": settings_of(SpanConfig, values),
-    }
+    declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
-    part = checked(SpanCells, declared)
+    part = checked(SpanCells, declared | {"training": settings_of(SpanConfig, values)})
     # Everything that can be wrong is looked at before a model is downloaded and trained.
     dataset = open_dataset(data)
     part.check_source(dataset)
@@ -135,7 +131,7 @@ def span(
 def retrieval(
     model: Model,
     regime: Annotated[
-        str,
+        Literal["tr-only", "monolingual", "cross-lingual"],
         typer.Option(
             "--regime",
             metavar="REGIME",

@@ -3,7 +3,7 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,7 +13,7 @@ from turkic_idiom_tasks.cli.output import new_table, plain_console, score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.training.config import IdiomaticityConfig, TrainingSeeds, checked
+from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -31,11 +31,8 @@ def idiomaticity(
         ),
     ] = "",
     setup: Annotated[
-        str,
-        typer.Option(
-            metavar="zero-shot|one-shot|few-shot",
-            help="Sentences of the test idioms that are trained on: none, one or a few of each use.",
-        ),
+        Literal["zero-shot", "one-shot", "few-shot"],
+        typer.Option(help="Sentences of the test idioms that are trained on: none, one or a few of each use."),
     ] = "zero-shot",
     inputs: Annotated[
         list[str] | None,
@@ -45,7 +42,7 @@ def idiomaticity(
         ),
     ] = None,
     subtask: Annotated[
-        str, typer.Option(metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?")
+        Literal["A", "B"], typer.Option(help="A: is the idiom meant? B of astitch: is this its meaning?")
     ] = "A",
     language: Annotated[
         list[str] | None,
@@ -72,7 +69,6 @@ def idiomaticity(
 
     log.setLevel(logging.INFO)
     config = settings_of(IdiomaticityConfig, values)
-    seeds = checked(TrainingSeeds, {"seeds": tuple(seed)} if seed else {}).seeds
     chosen = () if inputs == ["none"] else tuple(dict.fromkeys(inputs or ("idiom",)))
     rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
     check_writable(out)
@@ -86,12 +82,11 @@ def idiomaticity(
 
     pinned, model_revision = pinned_commit(model), content_revision(model)
     scores = []
-    for number in seeds:
+    for number in dict.fromkeys(seed or SEEDS):
         folder = out / f"seed-{number}"
         declared: dict[str, Any] = {"model": model, "revision": model_revision, "config": config.model_dump()}
-        declared |= {"seed": number} | trust_setting(trust_remote_code)
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
-        declared["subtask"] = subtask
+        declared |= {"subtask": subtask, "seed": number} | trust_setting(trust_remote_code)
         finished = finished_scores(folder, declared)
         if finished is None:
             classifier = load_classifier(model, seed=number, revision=pinned, trust_remote_code=trust_remote_code)

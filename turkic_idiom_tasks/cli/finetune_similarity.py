@@ -3,7 +3,7 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -51,16 +51,13 @@ def similarity(
         typer.Option(metavar="LANG", help="Of AStitch (eng, por) or of the lexicon; may be repeated.  [default: all]"),
     ] = None,
     seen_idioms: Annotated[
-        str,
-        typer.Option(
-            metavar="refuse|leave-out|keep",
-            help="Triplets whose idiom is in the test pairs; the protocol of AStitch 2B keeps them.",
-        ),
+        Literal["refuse", "leave-out", "keep"],
+        typer.Option(help="Triplets whose idiom is in the test pairs; the protocol of AStitch 2B keeps them."),
     ] = "refuse",
     out: NewFolder = None,
     idiom_tokens: Annotated[
-        str | None,
-        typer.Option(metavar="all|select", help="A new token in place of each idiom, or where a classifier says so."),
+        Literal["all", "select"] | None,
+        typer.Option(help="A new token in place of each idiom, or where a classifier says so."),
     ] = None,
     seed: Seed = 42,
     values: Annotated[list[str] | None, settings_option(SimilarityOptions)] = None,

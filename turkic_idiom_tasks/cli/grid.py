@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turkic_idiom_tasks.cli.dataset import print_rows
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
 from turkic_idiom_tasks.cli.output import print_experiment
 from turkic_idiom_tasks.errors import usage_error
@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-grid_app = typer.Typer(
-    name="grid",
-    help="Run the experiments that a file declares. Two files come with the package: paper.yaml is the paper's grid, "
+grid_app = command_group(
+    "grid",
+    "Run the experiments that a file declares. Two files come with the package: paper.yaml is the paper's grid, "
     "community.yaml has encoders for the leaderboard.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(grid_app)
 
 GridFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml, or community.yaml.", show_default=False)

@@ -6,18 +6,12 @@ from typing import Annotated
 
 import typer
 
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import app, command_group
 from turkic_idiom_tasks.cli.options import Data, Publish
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, decode_text, printable, read_file
 
-leaderboard_app = typer.Typer(
-    name="leaderboard",
-    help="Check submissions, build the site, publish it.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(leaderboard_app)
+leaderboard_app = command_group("leaderboard", "Check submissions, build the site, publish it.")
 
 
 @app.command(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turkic_idiom_tasks.cli.dataset import print_rows
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data
 from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.io.reading import printable
@@ -46,14 +46,9 @@ _IDIOM_DETAILS = {
 WIDE = 112  # columns that the table of all baselines needs
 OPTIONS = "options"
 
-lm_app = typer.Typer(
-    name="lm",
-    help="Items for language models: what they cost and give away, scores of models, and of people.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+lm_app = command_group(
+    "lm", "Items for language models: what they cost and give away, scores of models, and of people."
 )
-app.add_typer(lm_app)
-
 
 Kinds = Annotated[
     list[str] | None,

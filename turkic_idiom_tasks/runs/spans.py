@@ -10,13 +10,12 @@ it.
 from __future__ import annotations
 
 import logging
-import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PositiveInt, model_validator
+from pydantic import AfterValidator, JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TestSentences
@@ -60,28 +59,6 @@ SPAN = "span"
 SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences are added
 
 Sizes = Annotated[AtLeastOne[PositiveInt], AfterValidator(lambda sizes: tuple(sorted(sizes)))]
-
-
-class TrainingOutcome(BaseModel):
-    """Outcome of a training; that of a checkpoint is saved in its folder."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    best_epoch: int | None  # whose weights were kept; None without validation sentences
-    validation_span_f1: float | None  # its span F1 in [0, 1]; None if undefined
-    history: list[dict[str, float | None]]  # number, validation loss and span F1 of every epoch
-    seconds: float  # for loading, training and testing
-
-    @classmethod
-    def of(cls, tuned: FineTuned, *, seconds: float = 0.0) -> TrainingOutcome:
-        """Return the outcome of a training; what is undefined (NaN) becomes None."""
-        history = [{name: _number(value) for name, value in epoch.items()} for epoch in tuned.history]
-        return cls(
-            best_epoch=tuned.best_epoch,
-            validation_span_f1=_number(tuned.validation_f1),
-            history=history,
-            seconds=round(seconds, 3),
-        )
 
 
 class SpanCells(CellKind):
@@ -171,10 +148,10 @@ class SpanCells(CellKind):
             log.warning("%s: damaged or of another training; it is now %s, and trained again", checkpoint, aside.name)
             checkpoint.rename(aside)
         if checkpoint.is_dir():
-            source = TrainingOutcome.model_validate(read_json(checkpoint / SPAN_RECORD))
+            record = read_json(checkpoint / SPAN_RECORD)
             classifier = TokenClassifier.load(str(checkpoint), trust_remote_code=trust_remote_code)
         else:
-            classifier, source = self._train_source(
+            classifier, record = self._train_source(
                 model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
             )
         revision = content_revision(model)
@@ -187,16 +164,16 @@ class SpanCells(CellKind):
         def finish(cell: Cell) -> Record:
             start = time.perf_counter()
             classifier.model.load_state_dict(weights)
-            outcome = source
-            if cell.target != self.language:
-                outcome = TrainingOutcome(best_epoch=None, validation_span_f1=None, history=[], seconds=0.0)
-                if cell.size != 0:
-                    splits = dataset.sentences(str(cell.target))
-                    size = cell.size if isinstance(cell.size, int) else None
-                    sample = few_shot_sample(splits[TRAIN], size, seed=seed)
-                    outcome = TrainingOutcome.of(
-                        fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed)
-                    )
+            training_seconds = 0.0
+            outcome: dict[str, Any] = {"best_epoch": None, "validation_span_f1": None, "history": []}
+            if cell.target == self.language:
+                training_seconds = record["seconds"]
+                outcome = {name: record[name] for name in outcome}
+            elif cell.size != 0:
+                splits = dataset.sentences(str(cell.target))
+                size = cell.size if isinstance(cell.size, int) else None
+                sample = few_shot_sample(splits[TRAIN], size, seed=seed)
+                outcome = _outcome(fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed))
             sentences = dataset.test_sentences(str(cell.target))
             predictions = _tag(classifier, sentences)
             key = (SPANS, sentences.language)
@@ -214,9 +191,9 @@ class SpanCells(CellKind):
                     seed=cell.seed,
                     size=cell.size,
                     config=self.training.model_dump(),
-                    outcome=outcome.model_dump(exclude={"seconds"}),  # they are part of those of the record
+                    outcome=outcome,
                 ),
-                seconds=time.perf_counter() - start + outcome.seconds,
+                seconds=time.perf_counter() - start + training_seconds,
             )
 
         return finish
@@ -228,8 +205,11 @@ class SpanCells(CellKind):
 
     def _train_source(
         self, model: str, seed: int, dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
-    ) -> tuple[TokenClassifier, TrainingOutcome]:
-        """Fine-tune a model on the source language and save it; under torchrun only the first process saves it."""
+    ) -> tuple[TokenClassifier, dict[str, Any]]:
+        """Fine-tune a model on the source language and save it; under torchrun only the first process saves it.
+
+        Returned beside it is the record of the training, in which `seconds` are those of loading, training and testing.
+        """
         from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
         from turkic_idiom_tasks.training.cards import save_checkpoint
         from turkic_idiom_tasks.training.span import fine_tune, load_untuned
@@ -240,24 +220,24 @@ class SpanCells(CellKind):
         tuned = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
         scores = score_predictions(sentences, _tag(classifier, sentences))
-        outcome = TrainingOutcome.of(tuned, seconds=time.perf_counter() - start)
+        record: dict[str, Any] = {
+            **self._decides(model, seed, dataset),
+            "model": model,
+            "data": {"path": dataset.path, "revision": dataset.revision},
+            "scores": scores,
+            "versions": installed_versions(),
+            **trust_setting(trust_remote_code),
+            **_outcome(tuned),
+            "seconds": round(time.perf_counter() - start, 3),
+        }
         if is_first_process():
-            record: Mapping[str, Any] = {
-                **self._decides(model, seed, dataset),
-                "model": model,
-                "data": {"path": dataset.path, "revision": dataset.revision},
-                "scores": scores,
-                "versions": installed_versions(),
-                **trust_setting(trust_remote_code),
-                **outcome.model_dump(),
-            }
             # a worker of Ray whose driver was killed may have saved the same one just now
             try:
                 save_checkpoint(classifier, checkpoint, record)
             except InputError:
                 if not checkpoint.is_dir():
                     raise
-        return classifier, outcome
+        return classifier, record
 
 
 def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Prediction]:
@@ -265,5 +245,10 @@ def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Predicti
     return classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+def _outcome(tuned: FineTuned) -> dict[str, Any]:
+    """Return the outcome of a training for a record, in which None stands for what is undefined."""
+    from turkic_idiom_tasks.training.cards import without_nan
+
+    outcome = {"best_epoch": tuned.best_epoch, "validation_span_f1": tuned.validation_f1}
+    cleaned: dict[str, Any] = without_nan(outcome | {"history": tuned.history})
+    return cleaned

@@ -143,12 +143,6 @@ class IdiomaticityConfig(TrainerSettings):
     max_length: PositiveInt = 128  # sub-words of a sentence, or of a pair, that are used
 
 
-class TrainingSeeds(Settings):
-    """Seeds with which a training is repeated; the command line gives them one by one."""
-
-    seeds: tuple[Seed, ...] = SEEDS
-
-
 SettingsKind = TypeVar("SettingsKind", bound=BaseModel)
 
 
