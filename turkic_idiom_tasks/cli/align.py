@@ -12,9 +12,14 @@ import typer
 
 from turkic_idiom_tasks.cli.dataset import SourceFormat, dataset_app, print_rows
 from turkic_idiom_tasks.cli.language_model import LexiconDirectory
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.csv_files import csv_text
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import progress
-from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,11 +96,6 @@ def align(
     )
     from hub_datasets.enrich import write_changed
     from hub_datasets.questions import today
-    from turkic_idiom_tasks.io.csv_files import csv_text
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.languages import get_language
-    from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
     code = get_language(language).code
     if out is not None:
@@ -135,11 +135,9 @@ def align(
     rows = review_rows(problems[0], lexicon, [match for match in fresh if low <= match.cosine < high])
     write_text(review, csv_text(pd.DataFrame(rows)) if rows else "")
     write_changed(aligned, out)
-    sys.stdout.write(
-        printable(
-            f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
-            f"{review}: {len(rows)} candidates for review\n"
-        )
+    print_line(
+        f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
+        f"{review}: {len(rows)} candidates for review"
     )
 
 
@@ -159,11 +157,9 @@ def _encode(model: str, prefix: str, texts: Sequence[Mapping[str, str]]) -> npt.
 def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: str) -> None:
     """Print the recall that can be had at some precisions, and how much is known."""
     n_known = sum(bool(columns) for columns in problem.right)
-    sys.stdout.write(
-        printable(
-            f"{model}: {len(problem.concepts)} concepts, {len(problem.candidates)} definitions in {problem.language}, "
-            f"{n_known} concepts with a known one\n"
-        )
+    print_line(
+        f"{model}: {len(problem.concepts)} concepts, {len(problem.candidates)} definitions in {problem.language}, "
+        f"{n_known} concepts with a known one"
     )
     names = {precision: f"at least {precision:.2f}" for precision in _STEPS} | ({0.0: "all pairs"} if points else {})
     rows = []

@@ -14,9 +14,10 @@ from pydantic import BaseModel
 
 from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode, assigned
-from turkic_idiom_tasks.cli.output import print_experiment
+from turkic_idiom_tasks.cli.output import print_experiment, print_line
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.files import check_folder
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
     MAX_SEED,
@@ -87,7 +88,6 @@ def span(
     the checkpoints to the other languages. Defaults are the paper's.
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.io.files import check_folder
     from turkic_idiom_tasks.report.grid_tables import TABLES, write_span_tables
     from turkic_idiom_tasks.runs.cells import CHECKPOINTS
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
@@ -186,12 +186,12 @@ def retrieval(
     save_tuned(tuned, folder, record)
     command = ["turkic-idiom", "run", "-m", str(folder), *([TRUST_OPTION] if trust_remote_code else [])]
     dropped = pairs.dropped_for_test + pairs.dropped_for_development
-    sys.stdout.write(
+    print_line(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
         f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
         f"development nDCG untuned {tuned.untuned.score:.4f}\n"
         f"development nDCG tuned   {f'{tuned.tuned.score:.4f}' if tuned.tuned else 'undefined'}\n"
-        f"{tuned.verdict}\n\nModel: {printable(str(folder))}\nScore it: {printable(shlex.join(command))}\n"
+        f"{tuned.verdict}\n\nModel: {folder}\nScore it: {shlex.join(command)}"
     )
 
 

@@ -9,9 +9,10 @@ import typer
 
 from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, settings_of, settings_option
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
-from turkic_idiom_tasks.cli.output import new_table, plain_console, score_text
+from turkic_idiom_tasks.cli.output import new_table, plain_console, print_line, score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.files import check_writable
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
 
@@ -62,7 +63,6 @@ def idiomaticity(
     Finished seeds are kept, so the same command continues after an interruption. Epochs, learning rate and length are
     those of AStitchInLanguageModels.
     """
-    from turkic_idiom_tasks.io.files import check_writable
     from turkic_idiom_tasks.metrics.classification import macro_f1
     from turkic_idiom_tasks.runs.cells import content_revision, pinned_commit
     from turkic_idiom_tasks.training.siblings.labelled import build_labelled
@@ -110,4 +110,4 @@ def idiomaticity(
         table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
     table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
     console.print(table)
-    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
+    print_line(f"\nClassifiers: {out}")

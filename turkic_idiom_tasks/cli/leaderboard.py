@@ -8,6 +8,7 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app, command_group
 from turkic_idiom_tasks.cli.options import Data, Publish
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import MalformedError, decode_text, printable, read_file
 
@@ -74,9 +75,9 @@ def submit(
         metadata = submission.metadata
         size = "of unknown size" if metadata.n_parameters is None else f"{metadata.n_parameters:,} parameters"
         facts = f"{metadata.name}, revision {metadata.revision}, {metadata.type}, {metadata.regime}, {size}"
-        sys.stdout.write(f"{printable(str(folder))}\n  {printable(facts)}\n")
+        print_line(f"{folder}\n  {facts}")
         print_scores(submission, dataset)
-    sys.stdout.write("Make sure that all of this is true, then propose the folder to the leaderboard.\n")
+    print_line("Make sure that all of this is true, then propose the folder to the leaderboard.")
 
 
 @leaderboard_app.command()
@@ -99,18 +100,18 @@ def check(
     for place in folders:
         people, left_out = read_people(place, dataset)
         for person in people:
-            sys.stdout.write(f"{printable(str(person.path))}: ok\n")
+            print_line(f"{person.path}: ok")
         for folder in submission_folders(place):
             submission = read_submission(folder, dataset)
             if isinstance(submission, LeftOut):
                 left_out.append(submission)
             else:
-                sys.stdout.write(f"{printable(str(folder))}: ok\n")
+                print_line(f"{folder}: ok")
                 print_scores(score_submission(submission), dataset)
         for entry in left_out:
             has_faults = True
             for fault in entry.faults:
-                sys.stdout.write(printable(f"{fault}\n"))
+                print_line(str(fault))
     if has_faults:
         raise typer.Exit(1)
 
@@ -171,7 +172,7 @@ def build(
         summary.append(f"For maintainers: {report}")
     summary.append(f"Site: {out / 'index.html'}")
     for line in summary:
-        sys.stdout.write(f"{printable(line)}\n")
+        print_line(line)
 
 
 @leaderboard_app.command(epilog="Example: turkic-idiom leaderboard publish site --space my-org/turkic-idioms --yes")

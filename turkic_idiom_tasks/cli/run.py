@@ -8,7 +8,13 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode, assigned
+from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.csv_files import csv_text
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
+from turkic_idiom_tasks.io.reading import printable
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -82,10 +88,6 @@ def run_command(
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS
-    from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.io.csv_files import csv_text
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
     from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
     from turkic_idiom_tasks.runs.run_options import ModelSettings, make_options
@@ -143,13 +145,11 @@ def list_command(data: Data = "") -> None:
     """List the tasks and subsets of the data, and the models that this package registers with mteb."""
     from mteb.models.model_implementations import MODEL_REGISTRY
 
-    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
     from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
     from turkic_idiom_tasks.encoders.names import POOLED_NAME, POOLINGS
     from turkic_idiom_tasks.harnesses.mteb_models import local_models, model_metas
-    from turkic_idiom_tasks.io.reading import printable
 
     dataset = open_dataset(data)
     paragraphs = [f"data: {dataset.path} (revision {dataset.revision})", "", "queries/documents, pairs of sentences:"]
@@ -191,9 +191,7 @@ def compare(
     same data. Example: turkic-idiom compare results/results/turkic-idiom__char-ngrams results/results/my__model
     """
     from turkic_idiom_tasks.cli.compare_output import print_comparison
-    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.report.compare import compare_results, comparison_frame
     from turkic_idiom_tasks.report.frame import to_json
 
