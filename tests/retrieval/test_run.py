@@ -275,7 +275,6 @@ def test_what_does_not_apply_is_said_before_anything_is_computed(turkic, tmp_pat
         f"{untrained_bert}: a local folder, so --revision has no effect"
         in turkic("run", "-m", untrained_bert, "-t", "T1", "--data", small_lexicon, "--revision", "abc").stderr
     )
-    assert "without --pooling first_last" in turkic(*arguments, "--set", "first_layer=0").stderr
 
 
 @pytest.mark.parametrize("output_format", ["table", "csv"])

@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from turkic_idiom_tasks.cli.main import command_group
+from turkic_idiom_tasks.cli.options import Publish
 from turkic_idiom_tasks.cli.output import plain_console, print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
@@ -264,7 +265,7 @@ def export(
     version: Annotated[
         str | None, typer.Option("--version", metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Publish in --repo; without it only the plan is shown.")] = False,
+    yes: Publish = False,
     licence: Annotated[
         str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,

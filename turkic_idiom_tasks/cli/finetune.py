@@ -100,7 +100,6 @@ def span(
     part = checked(SpanCells, declared | {"training": settings_of(SpanConfig, values)})
     # Everything that can be wrong is looked at before a model is downloaded and trained.
     dataset = open_dataset(data)
-    part.check_source(dataset)
     others = [code for code in dataset.span_languages if code != part.language]
     for code in part.targets or ():
         if code not in others:

@@ -73,12 +73,7 @@ def idiomaticity(
     rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
     check_writable(out)
     # torch is loaded only after everything else is checked
-    from turkic_idiom_tasks.training.siblings.idiomaticity import (
-        finished_scores,
-        load_classifier,
-        save_classifier,
-        train_seed,
-    )
+    from turkic_idiom_tasks.training.siblings import idiomaticity as training
 
     pinned, model_revision = pinned_commit(model), content_revision(model)
     scores = []
@@ -87,11 +82,13 @@ def idiomaticity(
         declared: dict[str, Any] = {"model": model, "revision": model_revision, "config": config.model_dump()}
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
         declared |= {"subtask": subtask, "seed": number} | trust_setting(trust_remote_code)
-        finished = finished_scores(folder, declared)
+        finished = training.finished_scores(folder, declared)
         if finished is None:
-            classifier = load_classifier(model, seed=number, revision=pinned, trust_remote_code=trust_remote_code)
-            finished, _ = train_seed(classifier, rows, config=config, seed=number)
-            save_classifier(classifier, folder, finished, declared)
+            classifier = training.load_classifier(
+                model, seed=number, revision=pinned, trust_remote_code=trust_remote_code
+            )
+            finished, _ = training.train_seed(classifier, rows, config=config, seed=number)
+            training.save_classifier(classifier, folder, finished, declared)
         log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)
     console = plain_console(sys.stdout)

@@ -33,7 +33,6 @@ from turkic_idiom_tasks.training.config import (
     SimilarityConfig,
     SimilarityOptions,
     check_token_inputs,
-    checked,
     is_first_process,
 )
 
@@ -84,7 +83,7 @@ def similarity(
     token_config = None
     if idiom_tokens is not None:
         token_settings = config.model_dump(include={"idiom_token_init", "pretrain_epochs"})
-        token_config = checked(IdiomTokenConfig, {"idiom_tokens": idiom_tokens, **token_settings})
+        token_config = IdiomTokenConfig.model_validate({"idiom_tokens": idiom_tokens, **token_settings})
     # The record and the training have the settings that a cell of a grid has.
     trained_config = SimilarityConfig.model_validate(config.model_dump(include=set(SimilarityConfig.model_fields)))
     from turkic_idiom_tasks.encoders.siblings.idiom_tokens import make_tokens

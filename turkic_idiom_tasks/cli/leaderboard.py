@@ -198,7 +198,7 @@ def eval_results(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of one model, from turkic-idiom or mteb.")],
     model: Annotated[str, typer.Option(metavar="ORG/NAME", help="The model's repository.")],
     dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="The dataset that it was scored on.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Open the pull request; without it it is only shown.")] = False,
+    yes: Publish = False,
 ) -> None:
     """Propose a model's scores to its repository on the Hub, as .eval_results/NAME.yaml.
 

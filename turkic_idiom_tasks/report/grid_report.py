@@ -26,7 +26,10 @@ class Report:
     def of(cls, grid: Grid) -> Report:
         """Return the state of a grid now."""
         states = grid.states()
-        failures = {cell: grid.failure(cell).error for cell, state in states.items() if state == FAILED}
+        failures = {}
+        for cell, state in states.items():
+            if state == FAILED:
+                failures[cell] = str(grid.job_of[cell].failure(cell).error)
         return cls(states, grid.headers(), failures)
 
     def matrix(self) -> dict[str, dict[str, Counter[str]]]:

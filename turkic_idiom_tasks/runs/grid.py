@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.encoders.names import trust_setting
@@ -33,17 +32,6 @@ RECORDS = "records"  # folder of the finished cells
 _FAILURES = "failed"
 _ABOUT = "grid.json"  # names the data of the folder
 _WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
-M = TypeVar("M", bound=BaseModel)
-
-
-class Failure(BaseModel):
-    """A cell that failed: its name, the error in one line, and the traceback if the error is no message for a user."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    cell: str
-    error: str
-    details: str = ""
 
 
 class _LastRun(DataName):
@@ -54,11 +42,11 @@ class _LastRun(DataName):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a cell ended: why it failed, with the traceback as in `Failure`; the error is None if it is done."""
+    """How a cell ended."""
 
     cell: Cell
-    error: str | None = None
-    details: str = ""
+    error: str | None = None  # why it failed, in one line; None if it is done
+    details: str = ""  # the traceback, if the error is no message for a user
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +74,11 @@ class Job:
         # Under torchrun all processes train the same cells, also one whose failure only the first has noted.
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
+    def failure(self, cell: Cell) -> Outcome:
+        """Return why a failed cell failed."""
+        stated = read_json(self.failure_path(cell))
+        return Outcome(cell, stated["error"], stated["details"])
+
     def rest(self) -> Job:
         """Return the job with the cells that are neither done nor failed."""
         return replace(self, names={cell: name for cell, name in self.names.items() if self.state(cell) == MISSING})
@@ -94,11 +87,8 @@ class Job:
         """Yield the outcomes of the cells that are done or failed."""
         for cell in self.names:
             state = self.state(cell)
-            if state == FAILED:
-                failure = _read_model(Failure, self.failure_path(cell))
-                yield Outcome(cell, failure.error, failure.details)
-            elif state == DONE:
-                yield Outcome(cell)
+            if state != MISSING:
+                yield self.failure(cell) if state == FAILED else Outcome(cell)
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
         """Run the missing cells in this process, and yield the outcome of each when it ends.
@@ -117,8 +107,7 @@ class Job:
             message = without_keys(f"{type(error).__name__}: {error}")
             details = without_keys("".join(traceback.format_exception(error)))
         if self.writes:
-            failure = Failure(cell=str(cell), error=message, details=details)
-            write_json(self.failure_path(cell), failure.model_dump())
+            write_json(self.failure_path(cell), {"cell": str(cell), "error": message, "details": details})
         return Outcome(cell, message, details)
 
     def _run(self, dataset: Dataset) -> Iterator[Outcome]:
@@ -163,10 +152,6 @@ class Grid:
     def states(self) -> dict[Cell, str]:
         """Return cell -> one of `STATES`."""
         return {cell: job.state(cell) for cell, job in self.job_of.items()}
-
-    def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed."""
-        return _read_model(Failure, self.job_of[cell].failure_path(cell))
 
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
@@ -238,19 +223,16 @@ def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
 
 def last_run(folder: Path) -> tuple[str, bool] | None:
     """Return the name of the data of the last run in a folder and its trust in code; None before the first run."""
-    if not (folder / _ABOUT).is_file():
+    about = _about(folder)
+    if about is None:
         return None
-    about = _read_model(_LastRun, folder / _ABOUT)
     return "" if about.path == BUNDLED_PATH else about.path, about.trust_remote_code
 
 
 def _check_data(folder: Path, dataset: Dataset) -> None:
     """Raise InputError if a folder holds results of other data."""
-    path = folder / _ABOUT
-    if not path.is_file():
-        return
-    about = _read_model(_LastRun, path)
-    if about.revision != dataset.revision:
+    about = _about(folder)
+    if about is not None and about.revision != dataset.revision:
         raise usage_error(
             f"{folder}: holds results of other data ({about.path}, revision {about.revision[:12]}; the data in use, "
             f"{dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data with "
@@ -258,9 +240,10 @@ def _check_data(folder: Path, dataset: Dataset) -> None:
         )
 
 
-def _read_model(model: type[M], path: Path) -> M:
+def _about(folder: Path) -> _LastRun | None:
+    path = folder / _ABOUT
     try:
-        return model.model_validate(read_json(path))
+        return _LastRun.model_validate(read_json(path)) if path.is_file() else None
     except ValidationError as error:
         raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
 

@@ -74,14 +74,8 @@ def read_grid_file(path: Path) -> list[CellKind]:
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
     """Raise InputError if a value is no mapping, or has unknown keys; pydantic would not name the nearest one."""
     names = list(known)
-    problems = []
     if not isinstance(content, Mapping):
-        problems.append(f"must be a mapping with the keys {', '.join(names)}, not {display(content)}")
-    else:
-        for key in content:
-            if key not in names:
-                problems.append(f"unknown key {display(key)}{nearest(str(key), names)}")
-        if problems:
-            problems.append(f"known: {', '.join(names)}")
-    if problems:
-        raise InputError(f"{place}: {'; '.join(problems)}")
+        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {display(content)}")
+    unknown = [f"unknown key {display(key)}{nearest(str(key), names)}" for key in content if key not in names]
+    if unknown:
+        raise InputError(f"{place}: {'; '.join(unknown)}; known: {', '.join(names)}")

@@ -188,8 +188,6 @@ def _check_options(names: Sequence[str], options: RunOptions, note: Callable[[st
         if any(given.values()):
             ignored = ", ".join(option for option, is_given in given.items() if is_given)
             note(f"{name}: not a transformer encoder, so these have no effect: {ignored}")
-    if options.first_layer != FIRST_LAYER and "first_last" not in options.poolings:
-        note("first_layer has no effect without --pooling first_last")
 
 
 def estimate(dataset: Dataset, options: RunOptions) -> str:

@@ -80,17 +80,13 @@ class SpanCells(CellKind):
             raise ValueError(f"targets: {self.language} is the language that is trained on; leave it out")
         return self
 
-    def check_source(self, dataset: Dataset) -> None:
-        """Raise InputError if the data has no sentence in the source language."""
+    def cells(self, dataset: Dataset) -> Iterator[Cell]:
+        """Yield the cells of each model and seed: the source language, then each other one by growing size."""
         if self.language not in dataset.span_languages:
             raise InputError(
                 f"{dataset.path}: no annotated {self.language} sentences to train on; found "
                 f"{', '.join(dataset.span_languages) or 'none in any language'}; choose another language or other data"
             )
-
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells of each model and seed: the source language, then each other one by growing size."""
-        self.check_source(dataset)
         sizes: dict[str, list[Size]] = {}
         for target in dataset.span_languages:
             if target != self.language and (self.targets is None or target in self.targets):
@@ -111,18 +107,6 @@ class SpanCells(CellKind):
         """Return the cell of the source language, trained on all its sentences."""
         return Cell(SPAN, model, f"from-{self.language}", seed=seed, target=self.language, size=ALL)
 
-    def checkpoint_folder(
-        self, model: str, seed: int, *, dataset: Dataset, folder: Path, trust_remote_code: bool = False
-    ) -> Path:
-        """Return the folder of the checkpoint of a model and seed; its name depends on everything that decides it."""
-        name = cell_name(
-            self.source_cell(model, seed),
-            settings=self.training.model_dump() | trust_setting(trust_remote_code),
-            model_revision=content_revision(model),
-            data_revision=dataset.revision,
-        )
-        return folder / CHECKPOINTS / name
-
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training."""
         return self.training.model_dump()
@@ -139,9 +123,14 @@ class SpanCells(CellKind):
         from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune
 
         model, seed = cells[0].model, cells[0].seed or 0
-        checkpoint = self.checkpoint_folder(
-            model, seed, dataset=dataset, folder=folder, trust_remote_code=trust_remote_code
+        revision = content_revision(model)
+        name = cell_name(  # which depends on everything that decides the checkpoint
+            self.source_cell(model, seed),
+            settings=self.training.model_dump() | trust_setting(trust_remote_code),
+            model_revision=revision,
+            data_revision=dataset.revision,
         )
+        checkpoint = folder / CHECKPOINTS / name
         decides = self._decides(model, seed, dataset)
         if checkpoint.is_dir() and is_first_process() and not is_whole(checkpoint, decides):
             aside = checkpoint.with_name(f"{checkpoint.name}.set-aside-{time.time_ns()}")
@@ -154,7 +143,6 @@ class SpanCells(CellKind):
             classifier, record = self._train_source(
                 model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
             )
-        revision = content_revision(model)
         # Each cell changes the classifier, and the next one must not notice: all begin with these weights. They wait on
         # the CPU, which leaves the accelerator's memory to the training.
         weights: dict[str, Any] = {}
