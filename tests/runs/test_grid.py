@@ -207,23 +207,12 @@ def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, grid_
     out = shutil.copytree(finished[0], tmp_path / "out")
     assert grid("tables", finished[1], data=grid_data, out=out) == 0
     assert "nDCG over az, uz" in capsys.readouterr().out
-    with (out / "tables" / "table5_t2.csv").open() as table:
-        (row,) = csv.DictReader(table)
-    found = headers(out)
-    means = []
-    for pooling in POOLINGS:
-        of_pooling = [found["tr-only", None, pooling, None, None].scores("T2", "tur")["ndcg"]]
-        for code, subset in (("az", "azj"), ("uz", "uzn")):
-            of_pooling.append(found["monolingual", code, pooling, None, None].scores("T2", subset)["ndcg"])
-        means.append(np.mean(of_pooling))
-    assert float(row["monolingual"]) == pytest.approx(max(means), abs=1e-6)
     assert "<svg" in (out / "tables" / "figure2_t1.svg").read_text()
     with (out / "tables" / "scores.csv").open() as table:
-        scores = list(csv.DictReader(table))
-    assert {row["task"] for row in scores} == {"T1", "T2", "T3", "spans"}
+        assert {row["task"] for row in csv.DictReader(table)} == {"T1", "T2", "T3", "spans"}
     with (out / "tables" / "table2_source.csv").open() as table:
         (row,) = csv.DictReader(table)
-    span_f1 = found["from-tr", "tr", None, "tr", "all"].scores(SPANS, "tr")["span_f1"]
+    span_f1 = headers(out)["from-tr", "tr", None, "tr", "all"].scores(SPANS, "tr")["span_f1"]
     assert float(row["span F1"]) == pytest.approx(span_f1)
 
 

@@ -113,10 +113,9 @@ def test_the_vocabulary_grows_by_the_mean_of_the_pieces(sentence_model):
     assert after.shape == (before.shape[0] + 2, before.shape[1])
     assert torch.equal(after[:-2], before)
     position = {word: number + 4 for number, word in enumerate(WORDS)}  # behind four special tokens
-    by_hand = (before[position["göz"]] + before[position["dil"]]) / 2
-    assert torch.allclose(after[-2], by_hand, atol=1e-7)
-    by_hand = (before[position["kalp"]] + before[position["yürek"]] + before[position["su"]]) / 3
-    assert torch.allclose(after[-1], by_hand, atol=1e-7)
+    assert torch.allclose(after[-2], (before[position["göz"]] + before[position["dil"]]) / 2, atol=1e-7)
+    three = before[position["kalp"]] + before[position["yürek"]] + before[position["su"]]
+    assert torch.allclose(after[-1], three / 3, atol=1e-7)
     assert model.tokenizer.convert_tokens_to_ids(TOKEN) == len(before)
 
 
