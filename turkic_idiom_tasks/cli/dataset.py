@@ -21,7 +21,7 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.files import check_folder, write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import track
-from turkic_idiom_tasks.io.reading import MalformedError, printable, read_file, real_path
+from turkic_idiom_tasks.io.reading import input_errors, printable, read_file, real_path
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, check_target, file_names, load_lexicon, read_lexicon
@@ -303,10 +303,8 @@ def export(
     lexicon = load_lexicon(directory)
     if hold_out is not None:
         share, secret = hold_out
-        try:
+        with input_errors(f"--hold-out {share} {secret}"):
             salt = read_file(secret).strip()
-        except MalformedError as error:
-            raise InputError(f"{secret}: {error}; --hold-out needs a file with a secret text") from error
         if kind == "lexicon" or not (0 < share < 1 and salt):
             raise usage_error(
                 f"--hold-out {share} {secret}: needs --kind language-models, a share between 0 and 1, and a file with "

@@ -9,8 +9,7 @@ import typer
 from turkic_idiom_tasks.cli.main import app, command_group
 from turkic_idiom_tasks.cli.options import Data, Publish
 from turkic_idiom_tasks.cli.output import print_line
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, decode_text, printable, read_file
+from turkic_idiom_tasks.io.reading import decode_text, input_errors, printable, read_file
 
 leaderboard_app = command_group("leaderboard", "Check submissions, build the site, publish it.")
 
@@ -147,10 +146,8 @@ def build(
 
     ids = []
     if reproduced is not None:
-        try:
+        with input_errors(reproduced):
             lines = decode_text(read_file(reproduced, limit=2**20)).splitlines()
-        except MalformedError as error:
-            raise InputError(f"{reproduced}: {error}; give a text file with one id per line") from error
         ids = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     outcome = build_site(
         submissions,
