@@ -51,20 +51,18 @@ SINCE_6 = pytest.mark.skipif(
 )
 
 
-def with_tokens(folder, *idioms, initial="mean", seed=1, classifiers=None):
+def with_tokens(folder, *idioms, **options):
     """A model with tokens for idioms, everywhere or where the best of some classifiers says idiomatic."""
     model = load_checkpoint(str(folder), device="cpu")
-    add_tokens(model, *idioms, initial=initial, seed=seed, classifiers=classifiers)
+    add_tokens(model, *idioms, **options)
     return model
 
 
 def add_tokens(model, *idioms, initial="mean", seed=1, classifiers=None):
     tokens = make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms or (IDIOM,)])
-    options = {}
-    if classifiers is not None:
-        folder, asked = best_classifier(classifiers)
-        options = {"classifier": load_sentence_classifier(folder), "settings": asked}
-    add_idiom_tokens(model, tokens, initial=initial, seed=seed, **options)
+    folder, settings = (None, None) if classifiers is None else best_classifier(classifiers)
+    classifier = None if folder is None else load_sentence_classifier(folder)
+    add_idiom_tokens(model, tokens, initial=initial, seed=seed, classifier=classifier, settings=settings)
 
 
 def embeddings(model):
@@ -134,10 +132,8 @@ def test_a_real_tokenizer_keeps_the_token_whole(minilm, tmp_path):
 
 def test_random_vectors_depend_on_the_seed_alone(sentence_model):
     idioms = [f"{word} ev" for word in WORDS]
-    a, b, c = (
-        embeddings(with_tokens(sentence_model, *idioms, initial="random", seed=seed))[-len(WORDS) :]
-        for seed in (1, 1, 2)
-    )
+    models = [with_tokens(sentence_model, *idioms, initial="random", seed=seed) for seed in (1, 1, 2)]
+    a, b, c = (embeddings(model)[-len(WORDS) :] for model in models)
     assert torch.equal(a, b)
     assert not torch.equal(a, c)
     assert a.std().item() == pytest.approx(0.02, rel=0.2)  # initializer_range of BERT; 15 * 32 numbers
