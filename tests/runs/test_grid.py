@@ -284,19 +284,6 @@ def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untraine
         assert scores == pytest.approx(scores_of(untuned)[key])
 
 
-def test_a_disk_that_is_full_leaves_a_failure_and_no_half_record(
-    untrained_bert, grid_data, tmp_path, small_files_only, capsys
-):
-    part = retrieval_part([untrained_bert], regimes=["pretrained"], poolings=["mean"])
-    file, out = write_grid_file(tmp_path, retrieval=part), tmp_path / "out"
-    with small_files_only(4096):  # the record does not fit, the failure does
-        assert grid("run", file, data=grid_data, out=out) == 1
-    assert "cannot be written (File too large)" in capsys.readouterr().out
-    assert not stamps(out)
-    assert not list(out.rglob(".tmp-*"))
-    assert grid("run", file, data=grid_data, out=out, options=["--retry-failed"]) == 0
-
-
 def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, grid_data, tmp_path, capsys):
     out = tmp_path / "out"
     with locked(out / LOCK):

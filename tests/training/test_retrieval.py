@@ -1,6 +1,7 @@
 import json
 import logging
 import math
+import resource
 from dataclasses import replace
 
 import numpy as np
@@ -267,11 +268,14 @@ def test_a_saved_model_has_its_record_and_card_and_nothing_is_overwritten(tuned,
         save_tuned(found, saved, record)
 
 
-def test_a_full_disk_leaves_nothing_behind(tuned, tmp_path, small_files_only):
-    folder = tmp_path / "models" / "one"
-    message = r"one: cannot be written .*; make room"
-    with small_files_only(20_000), pytest.raises(InputError, match=message) as error:  # the weights have 200,000 bytes
-        save_tuned(tuned[1], folder, record_of(*tuned))
+def test_a_full_disk_leaves_nothing_behind(tuned, tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))  # bytes of a file; the weights have 200,000
+    try:
+        with pytest.raises(InputError, match=r"one: cannot be written .*; make room") as error:
+            save_tuned(tuned[1], tmp_path / "models" / "one", record_of(*tuned))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert "\n" not in str(error.value)
     assert list((tmp_path / "models").iterdir()) == []
 
