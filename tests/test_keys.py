@@ -27,9 +27,8 @@ def verify(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    write_lexicon(
-        tmp_path / "lexicon", [Concept("a", "")], {"tr": [Entry("a", "göz yummak", "görmemek", "Göz yumdu.")]}
-    )
+    entry = Entry("a", "göz yummak", "görmemek", "Göz yumdu.")
+    write_lexicon(tmp_path / "lexicon", [Concept("a", "")], {"tr": [entry]})
 
     def run(url, *arguments):
         options = ["--model", MODEL, "--set", f"base_url={url}", "--set", "retries=0", *arguments]
