@@ -137,7 +137,7 @@ class RetrievalCells(CellKind):
                 "train_seconds": round(trained - loaded, 3),
                 "test_seconds": round(end - trained, 3),
             }
-            del outcome["history"]  # its scores by language would make up most of a record
+            del outcome["history"]  # in which a score by language may be NaN, as no record has it
             return build_record(
                 cell.model,
                 predictions,

@@ -110,6 +110,7 @@ def run_models(
                 unit.folder.check_data()
                 for line in _read_finished(unit, options):
                     note(line)
+        for unit in units:  # no folder is made before the data of all of them is checked
             check_writable(unit.folder.path)
         # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
         failure: Exception | None = None
