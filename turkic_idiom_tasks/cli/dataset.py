@@ -171,8 +171,8 @@ def check(
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
         parts = []
-        for field, name in (("meaning", "meaning"), ("example", "example"), ("spans", "spans")):
-            parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {name}")
+        for field in ("meaning", "example", "spans"):
+            parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {field}")
         print_line(f"{code}: {len(entries)} entries, {', '.join(parts)}")
 
 
