@@ -153,6 +153,14 @@ class Grid:
         """Return cell -> one of `STATES`."""
         return {cell: job.state(cell) for cell, job in self.job_of.items()}
 
+    def failures(self) -> dict[Cell, str]:
+        """Return cell -> why it failed, for every cell that did."""
+        failures = {}
+        for cell, job in self.job_of.items():
+            if job.state(cell) == FAILED:
+                failures[cell] = str(job.failure(cell).error)
+        return failures
+
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
         paths = {cell: job.record_path(cell) for cell, job in self.job_of.items()}
