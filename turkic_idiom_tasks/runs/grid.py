@@ -16,28 +16,20 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
 from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
-from turkic_idiom_tasks.io.reading import first_fault, read_json
+from turkic_idiom_tasks.io.reading import read_json
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
+from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, write_record
 from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, cell_name, content_revision
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
 _FAILURES = "failed"
-_ABOUT = "grid.json"  # names the data of the folder
+_ABOUT = "grid.json"  # names the data of the folder, and says whether its last run could execute code of models
 _WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
-
-
-class _LastRun(DataName):
-    """Data of a folder, and whether the last run in it could execute code that comes with models."""
-
-    trust_remote_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +173,8 @@ class Grid:
                 _check_data(self.folder, self.dataset)
                 for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
                     check_writable(self.folder / folder)
-                about = _LastRun(path=self.dataset.path, revision=self.dataset.revision)
-                stated = about.model_dump(exclude={"trust_remote_code"}) | trust_setting(self.trust_remote_code)
-                write_json(self.folder / _ABOUT, stated)
+                about = {"path": self.dataset.path, "revision": self.dataset.revision}
+                write_json(self.folder / _ABOUT, about | trust_setting(self.trust_remote_code))
                 if retry_failed:
                     for cell, job in self.job_of.items():
                         job.failure_path(cell).unlink(missing_ok=True)
@@ -231,29 +222,23 @@ def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
 
 def last_run(folder: Path) -> tuple[str, bool] | None:
     """Return the name of the data of the last run in a folder and its trust in code; None before the first run."""
-    about = _about(folder)
-    if about is None:
+    if not (folder / _ABOUT).is_file():
         return None
-    return "" if about.path == BUNDLED_PATH else about.path, about.trust_remote_code
+    about = read_json(folder / _ABOUT)
+    return "" if about["path"] == BUNDLED_PATH else about["path"], about.get("trust_remote_code", False)
 
 
 def _check_data(folder: Path, dataset: Dataset) -> None:
     """Raise InputError if a folder holds results of other data."""
-    about = _about(folder)
-    if about is not None and about.revision != dataset.revision:
+    if not (folder / _ABOUT).is_file():
+        return
+    about = read_json(folder / _ABOUT)
+    if about["revision"] != dataset.revision:
         raise usage_error(
-            f"{folder}: holds results of other data ({about.path}, revision {about.revision[:12]}; the data in use, "
-            f"{dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data with "
-            "--data"
+            f"{folder}: holds results of other data ({about['path']}, revision {about['revision'][:12]}; the data in "
+            f"use, {dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data "
+            "with --data"
         )
-
-
-def _about(folder: Path) -> _LastRun | None:
-    path = folder / _ABOUT
-    try:
-        return _LastRun.model_validate(read_json(path)) if path.is_file() else None
-    except ValidationError as error:
-        raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
 
 
 def _free_memory(seconds: float) -> None:
