@@ -85,7 +85,7 @@ def in_process(model: Path, dataset: Dataset, work: Path, *, repeat: int) -> flo
 
     def suite(number: int) -> None:
         options = make_options(output=work / f"in-process-{number}", poolings=POOLINGS, device="cpu")
-        run_models([str(model)], dataset, options)
+        list(run_models([str(model)], dataset, options))
 
     plain()  # warm-up
     suite(-1)

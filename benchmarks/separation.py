@@ -61,7 +61,7 @@ def headlines(work: Path) -> dict[str, dict[str, Resampled]]:
     dataset = open_dataset()
     by_task: dict[str, dict[str, Resampled]] = {task: {} for task in HEADLINES}
     for short, model in models.items():
-        runs = run_models([model], dataset, make_options(tasks=list(HEADLINES), output=work / "results"))
+        runs = list(run_models([model], dataset, make_options(tasks=list(HEADLINES), output=work / "results")))
         for task, run in zip(HEADLINES, runs, strict=True):
             parts = [run.subsets[subset].resampled_headline(None) for subset in counted(run.subsets)]
             by_task[task][short] = mean([part for part in parts if part])

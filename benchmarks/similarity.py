@@ -47,7 +47,7 @@ def measure(tasks: list[str], work: Path, *, repeat: int) -> dict[str, float]:
 
     def suite(number: int) -> None:
         options = make_options(tasks=tasks, output=work / str(number), poolings=POOLINGS, device="cpu")
-        run_models([model], dataset, options)
+        list(run_models([model], dataset, options))
 
     def stock() -> None:
         encoder = SentenceTransformer(model, device="cpu")

@@ -27,8 +27,8 @@ def verify(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    entries = [Entry(name, "göz yummak", f"görmemek {name}", "Buna göz yumdu.") for name in "abcdef"]
-    write_lexicon(tmp_path / "lexicon", [Concept(name, "") for name in "abcdef"], {"tr": entries})
+    entry = Entry("a", "göz yummak", "görmemek", "Göz yumdu.")
+    write_lexicon(tmp_path / "lexicon", [Concept("a", "")], {"tr": [entry]})
 
     def run(url, *arguments):
         options = ["--model", MODEL, "--set", f"base_url={url}", "--set", "retries=0", *arguments]
@@ -55,7 +55,7 @@ def verify(tmp_path, monkeypatch, capfd):
         json.dumps({"word": KEY}),
     ],
 )
-@pytest.mark.parametrize("stream", ["true", "false"])
+@pytest.mark.parametrize("stream", ["true", pytest.param("false", marks=pytest.mark.long)])
 def test_what_a_server_says_never_shows_the_key(verify, behaviour, stream):
     with running_llm(lambda body: behaviour) as server:
         code, *texts = verify(server.url, "--set", f"stream={stream}")
@@ -65,7 +65,7 @@ def test_what_a_server_says_never_shows_the_key(verify, behaviour, stream):
         assert KEY not in text
 
 
-@pytest.mark.parametrize("end", ["\r", "\n", " \r\n", "\t"])
+@pytest.mark.parametrize("end", ["\r", " \n\t"])
 def test_white_space_around_a_key_is_removed_and_white_space_inside_refused(verify, monkeypatch, end):
     monkeypatch.setenv("OPENAI_API_KEY", end + KEY + end)
     with running_llm(lambda body: Failure(401, f"no key {KEY}")) as server:
@@ -78,9 +78,7 @@ def test_white_space_around_a_key_is_removed_and_white_space_inside_refused(veri
         code, *texts = verify(server.url)
         assert (code, server.requests) == (1, [])
     assert "OPENAI_API_KEY: holds white space" in texts[1]
-    for text in texts:
-        assert KEY[:9] not in text
-        assert KEY[9:] not in text
+    assert not any(part in text for text in texts for part in (KEY[:9], KEY[9:]))
 
 
 def test_a_password_in_the_address_is_not_shown(verify):

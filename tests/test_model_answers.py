@@ -29,7 +29,7 @@ class Word(AnswerFields):
 
 
 def read_in_every_way(text):
-    """Everything that is done with an answer of a million characters, and with a text of an answer that may be long."""
+    """Everything that is done with a long answer, and with a text of an answer that may be long."""
     language = LANGUAGES["tr"]
     for strict in (False, True):
         read_letter(text, 4, strict=strict)
@@ -37,18 +37,18 @@ def read_in_every_way(text):
         spans.read_answer(text, SENTENCE, SENTENCE.split(), language, strict=strict)
     with pytest.raises(MalformedError):
         read_answer(text, Word)
-    field = text[:50_000]
+    field = text[:20_000]
     annotate("göz yummak", field.encode("utf-8", "replace").decode(), language)
     clean_reading(Reading(field, field, field), language)
     clean_reading(Reading("göz yummak", field, field), LANGUAGES["uz"])
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=ascii)
-def test_a_million_characters_of_a_pattern_are_read_within_seconds(pattern):
-    # Of a pass that is quadratic, 30,000 characters took 90 seconds.
+def test_a_long_repetition_of_a_pattern_is_read_within_seconds(pattern):
+    # Of a pass that is quadratic, 30,000 characters took 90 seconds, so these would take an hour.
     for end in ("", "</think>A"):
         start = process_time()
-        read_in_every_way(pattern * (1_000_000 // len(pattern)) + end)
+        read_in_every_way(pattern * (200_000 // len(pattern)) + end)
         assert process_time() - start < 5
 
 

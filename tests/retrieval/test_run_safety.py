@@ -26,7 +26,7 @@ FOLDER = Path("results/results/mteb__baseline-random-encoder/2")  # its vectors,
 def run(output, data, **options):
     """What `turkic-idiom run` does, on one thread, as the pools of libraries do not survive a fork."""
     torch.set_num_threads(1)
-    return run_models([RANDOM], open_dataset(str(data)), make_options(tasks=["T1"], output=output, **options))
+    return list(run_models([RANDOM], open_dataset(str(data)), make_options(tasks=["T1"], output=output, **options)))
 
 
 def restore(saved, output):
@@ -144,7 +144,7 @@ def test_other_data_that_comes_meanwhile_is_not_replaced(tmp_path, small_lexicon
 
     options = make_options(tasks=["T1"], languages=["az"], output=output)
     with pytest.raises(InputError, match="scores of other data"):
-        run_models([RANDOM], open_dataset(str(small_lexicon)), options, reporter=Interrupting())
+        list(run_models([RANDOM], open_dataset(str(small_lexicon)), options, reporter=Interrupting()))
     assert view_of(output)["dataset_revision"] == open_dataset(str(other_lexicon)).revision
     for path in find_records(output):
         assert read_header(path).data.revision == open_dataset(str(other_lexicon)).revision

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.runs.grid_data import retrieval_part, span_part, write_grid_file
-from tests.training.conftest import grid_data, small_files_only  # noqa: F401
+from tests.training.conftest import grid_data  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon

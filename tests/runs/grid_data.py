@@ -35,7 +35,7 @@ def small_lexicon(folder, *, seed=0, languages=("tr", "az", "uz"), size=60):
 def retrieval_part(models, **changes):
     """A part of a grid file; `changes` replace keys, and settings of the training."""
     keys = {"regimes": ["pretrained", "tr-only", "monolingual", "cross-lingual"], "languages": ["az", "uz"]}
-    keys |= {"poolings": ["mean", "max"], "seeds": [1]}
+    keys |= {"poolings": ["mean", "max"], "seeds": [1], "training": {"evaluations": 1}}
     return {"models": [str(model) for model in models]} | keys | changes
 
 

@@ -32,7 +32,7 @@ KEY = ("STS", "tur")
 def finished(pair_dataset, untrained_bert, tmp_path):
     """A run of a tiny encoder under two poolings on T4 and STS, and its folder."""
     options = make_options(tasks=("T4", "STS"), poolings=("mean", "cls"), output=tmp_path / "out")
-    return run_models([str(untrained_bert)], pair_dataset, options), tmp_path / "out"
+    return list(run_models([str(untrained_bert)], pair_dataset, options)), tmp_path / "out"
 
 
 def record_of(folder, pooling):
@@ -43,7 +43,7 @@ def record_of(folder, pooling):
 def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
     """The mean pooling of MiniLM is its own, so mteb's evaluation of the model itself must agree."""
     options = make_options(tasks=("TurkicIdiomSTS",), poolings=("mean", "max"), output=tmp_path / "out")
-    runs = run_models([str(minilm)], pair_dataset, options)
+    runs = list(run_models([str(minilm)], pair_dataset, options))
     stock = mteb.evaluate(SentenceTransformer(str(minilm)), TurkicIdiomSTS(dataset=pair_dataset), cache=None)
     (row,) = stock.task_results[0].scores["test"]
     ours = {run.model.partition("=")[2]: run.subsets["tur"].scores for run in runs}

@@ -272,7 +272,7 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
     [
         (["--set", "loss=triplet"], 2, "loss"),
         (["--set", "general=small.csv"], 2, "only loss=cosine"),
-        (["--seen-idioms", "maybe"], 2, "choose one of refuse, leave-out, keep"),
+        (["--seen-idioms", "maybe"], 2, "is not one of 'refuse', 'leave-out', 'keep'"),
         (["--data", "astitch", "--language", "tr"], 1, "ASTITCH_DATA"),
         (["--data", "small.csv"], 1, "too few triplets"),
     ],

@@ -1,8 +1,5 @@
 """Models that several tests of fine-tuning share."""
 
-import resource
-from contextlib import contextmanager
-
 import pytest
 
 from tests.retrieval.conftest import register_local  # noqa: F401
@@ -29,19 +26,3 @@ def tuned_classifier(untrained_bert, span_config):
     """The tiny BERT as a classifier that has learnt to tag."""
     classifier = load_untuned(str(untrained_bert), seed=1)
     return fine_tune(classifier, sentences(30), sentences(40)[30:], config=span_config, seed=1)
-
-
-@pytest.fixture
-def small_files_only():
-    """A context in which no file can grow beyond a number of bytes, as on a full disk."""
-
-    @contextmanager
-    def limited(size):
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-    return limited

@@ -73,7 +73,9 @@ def content(folder):
 
 
 @pytest.mark.parametrize(
-    "name", ["run", "submit", "leaderboard build", "grid run", pytest.param("finetune span", marks=pytest.mark.long)]
+    "name",
+    ["run", "submit", "grid run"]
+    + [pytest.param(name, marks=pytest.mark.long) for name in ("leaderboard build", "finetune span")],
 )
 def test_after_an_error_at_any_rename_the_same_command_finishes_with_equal_results(
     commands, name, tmp_path, monkeypatch, capsys

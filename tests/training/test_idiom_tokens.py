@@ -51,20 +51,18 @@ SINCE_6 = pytest.mark.skipif(
 )
 
 
-def with_tokens(folder, *idioms, initial="mean", seed=1, classifiers=None):
+def with_tokens(folder, *idioms, **options):
     """A model with tokens for idioms, everywhere or where the best of some classifiers says idiomatic."""
     model = load_checkpoint(str(folder), device="cpu")
-    add_tokens(model, *idioms, initial=initial, seed=seed, classifiers=classifiers)
+    add_tokens(model, *idioms, **options)
     return model
 
 
 def add_tokens(model, *idioms, initial="mean", seed=1, classifiers=None):
     tokens = make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms or (IDIOM,)])
-    options = {}
-    if classifiers is not None:
-        folder, asked = best_classifier(classifiers)
-        options = {"classifier": load_sentence_classifier(folder), "settings": asked}
-    add_idiom_tokens(model, tokens, initial=initial, seed=seed, **options)
+    folder, settings = (None, None) if classifiers is None else best_classifier(classifiers)
+    classifier = None if folder is None else load_sentence_classifier(folder)
+    add_idiom_tokens(model, tokens, initial=initial, seed=seed, classifier=classifier, settings=settings)
 
 
 def embeddings(model):
@@ -113,10 +111,9 @@ def test_the_vocabulary_grows_by_the_mean_of_the_pieces(sentence_model):
     assert after.shape == (before.shape[0] + 2, before.shape[1])
     assert torch.equal(after[:-2], before)
     position = {word: number + 4 for number, word in enumerate(WORDS)}  # behind four special tokens
-    by_hand = (before[position["göz"]] + before[position["dil"]]) / 2
-    assert torch.allclose(after[-2], by_hand, atol=1e-7)
-    by_hand = (before[position["kalp"]] + before[position["yürek"]] + before[position["su"]]) / 3
-    assert torch.allclose(after[-1], by_hand, atol=1e-7)
+    assert torch.allclose(after[-2], (before[position["göz"]] + before[position["dil"]]) / 2, atol=1e-7)
+    three = before[position["kalp"]] + before[position["yürek"]] + before[position["su"]]
+    assert torch.allclose(after[-1], three / 3, atol=1e-7)
     assert model.tokenizer.convert_tokens_to_ids(TOKEN) == len(before)
 
 
@@ -135,10 +132,8 @@ def test_a_real_tokenizer_keeps_the_token_whole(minilm, tmp_path):
 
 def test_random_vectors_depend_on_the_seed_alone(sentence_model):
     idioms = [f"{word} ev" for word in WORDS]
-    a, b, c = (
-        embeddings(with_tokens(sentence_model, *idioms, initial="random", seed=seed))[-len(WORDS) :]
-        for seed in (1, 1, 2)
-    )
+    models = [with_tokens(sentence_model, *idioms, initial="random", seed=seed) for seed in (1, 1, 2)]
+    a, b, c = (embeddings(model)[-len(WORDS) :] for model in models)
     assert torch.equal(a, b)
     assert not torch.equal(a, c)
     assert a.std().item() == pytest.approx(0.02, rel=0.2)  # initializer_range of BERT; 15 * 32 numbers
@@ -164,12 +159,6 @@ def test_a_saved_folder_rewrites_without_being_told(saved, sentence_model, name)
     assert np.allclose(first_token.encode([SENTENCE]), first_token.encode([REPLACED]), atol=1e-6)
 
 
-@SINCE_6
-def test_plain_sentence_transformers_refuses_rather_than_leave_the_idioms(saved):
-    with pytest.raises(ValueError, match="trust_remote_code=True"):
-        SentenceTransformer(str(saved))
-
-
 def test_code_that_comes_with_a_model_is_not_trusted(saved):
     """Its own classes for the weights and the configuration are not imported, although ours has to be."""
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
@@ -179,7 +168,9 @@ def test_code_that_comes_with_a_model_is_not_trusted(saved):
 
 
 @SINCE_6
-def test_a_further_module_with_code_is_refused(saved):
+def test_plain_sentence_transformers_refuses_the_folder_and_we_refuse_a_further_module_with_code(saved):
+    with pytest.raises(ValueError, match="trust_remote_code=True"):
+        SentenceTransformer(str(saved))
     (saved / "modeling_theirs.py").write_text("raise SystemExit('this must not run')")
     theirs = {"idx": 9, "name": "9", "path": "", "type": "modeling_theirs.Head"}
     change_json(saved / "modules.json", lambda modules: modules.append(theirs))
@@ -220,8 +211,6 @@ def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, cla
     shutil.rmtree(tmp_path / "out" / CLASSIFIER_FOLDER)
     with pytest.raises(InputError, match="the classifier, idiomaticity/, is missing"):
         load_checkpoint(str(tmp_path / "out"))
-    always = with_tokens(sentence_model, classifiers=classifiers / "seed-2")
-    assert always[0].rewrite([SENTENCE, LITERAL]) == [REPLACED, f"ateş {TOKEN} ev"]
 
 
 def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):

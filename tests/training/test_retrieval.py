@@ -1,6 +1,7 @@
 import json
 import logging
 import math
+import resource
 from dataclasses import replace
 
 import numpy as np
@@ -75,7 +76,10 @@ def test_training_raises_development_ndcg_and_keeps_the_best_weights(tuned, sent
     assert score_again(untuned, regime()) == pytest.approx(found.untuned.score, abs=1e-9)
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize(
+    "pooling",
+    [pytest.param(name, marks=() if name == "first_last" else pytest.mark.long) for name in POOLINGS],
+)
 def test_a_plain_encoder_learns_under_every_pooling_and_reloads_alike(untrained_bert, tmp_path, pooling):
     trainee, found = tune(untrained_bert, pooling=pooling, loss="mnrl")
     assert trainee.is_plain
@@ -106,10 +110,9 @@ def test_plain_encoders_learn_by_the_cosine_loss_unless_asked_otherwise(sentence
     assert tune(sentence_model, loss="cosine", epochs=1)[1].loss == "cosine"
 
 
-@pytest.mark.parametrize("options", [{"lora": 8, "learning_rate": 2e-2}, {"loss": "cosine"}])
-def test_the_same_seed_gives_the_same_weights_and_another_does_not(sentence_model, options):
-    def run(seed):
-        _, found = tune(sentence_model, epochs=3, seed=seed, **options)
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(sentence_model):
+    def run(seed):  # adapters begin with random weights, and the cosine loss draws its negatives
+        _, found = tune(sentence_model, epochs=3, seed=seed, lora=8, learning_rate=2e-2, loss="cosine")
         assert found.kept.step > 0
         return weights(found.model)
 
@@ -238,7 +241,7 @@ def test_prompts_that_only_mteb_knows_are_saved_with_the_model(sentence_model, t
 
 
 def test_prompts_of_single_tasks_are_saved_with_the_model(sentence_model, tmp_path):
-    by_task = {"T1": "yol ", "T2": "ev ", "T3": "yol "}
+    by_task = {"T1": "yol ", "T2": "ev "}
     folder = with_prompts(
         sentence_model, {"TurkicIdiomT2-query": "ev ", "query": "yol ", "document": ""}, tmp_path / "prompted"
     )
@@ -261,15 +264,18 @@ def test_a_saved_model_has_its_record_and_card_and_nothing_is_overwritten(tuned,
     assert (card.data.language, card.data.library_name) == (["tr"], "sentence-transformers")
     assert f"| tuned | {found.tuned.score:.4f} |" in card.text
     assert "Fewer than 30 development queries." in card.text
-    with pytest.raises(InputError, match="exists already; choose another folder with --out"):
+    with pytest.raises(InputError, match=r"exists already; .*choose another --out"):
         save_tuned(found, saved, record)
 
 
-def test_a_full_disk_leaves_nothing_behind(tuned, tmp_path, small_files_only):
-    folder = tmp_path / "models" / "one"
-    message = r"one: cannot be written .*; make room"
-    with small_files_only(20_000), pytest.raises(InputError, match=message) as error:  # the weights have 200,000 bytes
-        save_tuned(tuned[1], folder, record_of(*tuned))
+def test_a_full_disk_leaves_nothing_behind(tuned, tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))  # bytes of a file; the weights have 200,000
+    try:
+        with pytest.raises(InputError, match=r"one: cannot be written .*; make room") as error:
+            save_tuned(tuned[1], tmp_path / "models" / "one", record_of(*tuned))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert "\n" not in str(error.value)
     assert list((tmp_path / "models").iterdir()) == []
 

@@ -22,11 +22,11 @@ from turkic_idiom_tasks.training.trainee import load_trainee
 @pytest.fixture(scope="module")
 def lexicon_folder(tmp_path_factory):
     """98 Azerbaijani concepts that can be learnt."""
-    rows = [
-        Entry(f"c-{n}", f"{IDIOM[n % 7]} {IDIOM[n // 7 % 7]} {'ev ' * (n // 49)}".strip(),
-              f"{MEANING[n % 7]} {MEANING[n // 7 % 7]} {'gece ' * (n // 49)}".strip())
-        for n in range(98)
-    ]  # fmt: skip
+    rows = []
+    for n in range(98):
+        idiom = f"{IDIOM[n % 7]} {IDIOM[n // 7 % 7]} {'ev ' * (n // 49)}".strip()
+        meaning = f"{MEANING[n % 7]} {MEANING[n // 7 % 7]} {'gece ' * (n // 49)}".strip()
+        rows.append(Entry(f"c-{n}", idiom, meaning))
     folder = tmp_path_factory.mktemp("data") / "lexicon"
     write_lexicon(folder, [Concept(row.concept, "gloss") for row in rows], {"az": rows})
     return folder
@@ -73,9 +73,8 @@ def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path)
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--regime", "zero-shot"], 2, "unknown regime 'zero-shot'; known: tr-only"),
+        (["--regime", "zero-shot"], 2, "'zero-shot' is not one of 'tr-only'"),
         (["--regime", "monolingual"], 2, "needs a language: --language tr|az"),
-        (["--regime", "monolingual", "--language", "xx"], 2, "unknown language 'xx'"),
         (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs"),
         (["--regime", "tr-only", "--language", "az"], 2, "use --regime monolingual"),
         (["--regime", "cross-lingual", "--language", "tr"], 2, "from Turkish to another language"),

@@ -12,9 +12,14 @@ import typer
 
 from turkic_idiom_tasks.cli.dataset import SourceFormat, dataset_app, print_rows
 from turkic_idiom_tasks.cli.language_model import LexiconDirectory
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.csv_files import csv_text
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import progress
-from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,24 +83,9 @@ def align(
     """
     import pandas as pd
 
-    from hub_datasets.align import (
-        build_problem,
-        choose_threshold,
-        new_matches,
-        own_candidates,
-        precision_recall,
-        read_candidates,
-        review_rows,
-        solve,
-        with_matches,
-    )
+    from hub_datasets import align as alignment
     from hub_datasets.enrich import write_changed
     from hub_datasets.questions import today
-    from turkic_idiom_tasks.io.csv_files import csv_text
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.languages import get_language
-    from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
     code = get_language(language).code
     if out is not None:
@@ -107,39 +97,41 @@ def align(
         check_outputs({"--out": review}, inputs=[directory, file])
     lexicon = load_lexicon(directory)
     candidates = (
-        own_candidates(lexicon, code) if file is None else read_candidates(file, code, format_name=format.value)
+        alignment.own_candidates(lexicon, code)
+        if file is None
+        else alignment.read_candidates(file, code, format_name=format.value)
     )
     if not candidates:
         raise usage_error(f"{directory}: has no meanings in {code}; give a dictionary with --in")
-    problems = [build_problem(lexicon, code, candidates)]
+    problems = [alignment.build_problem(lexicon, code, candidates)]
     if calibrate_on is not None:
         other = get_language(calibrate_on).code
         # With half of the concepts hidden there are definitions without a partner, as in a real dictionary; otherwise
         # every pair would be right, and the threshold too low.
-        problems.append(build_problem(lexicon, other, own_candidates(lexicon, other), hide_half=True))
-    matches = solve(problems, partial(_encode, model, prefix))
-    points = precision_recall(problems[-1], matches[-1])
+        problems.append(
+            alignment.build_problem(lexicon, other, alignment.own_candidates(lexicon, other), hide_half=True)
+        )
+    matches = alignment.solve(problems, partial(_encode, model, prefix))
+    points = alignment.precision_recall(problems[-1], matches[-1])
     if out is None:
         _print_evaluation(problems[-1], points, model=model)
         return
-    best = choose_threshold(points, precision)
-    low = min(best.threshold, choose_threshold(points, min(review_precision, precision)).threshold)
+    best = alignment.choose_threshold(points, precision)
+    low = min(best.threshold, alignment.choose_threshold(points, min(review_precision, precision)).threshold)
     high = best.threshold
     stated = f"precision {best.precision:.3f}, recall {best.recall:.3f} on {best.n_known} known pairs"
     if calibrate_on is not None:
         stated += f" of {problems[-1].language}"
-    fresh = new_matches(problems[0], lexicon, matches[0])
+    fresh = alignment.new_matches(problems[0], lexicon, matches[0])
     added = [match for match in fresh if match.cosine >= high]
     note = f"{model} from a cosine of {high:.3f} on, {today()}"
-    aligned = with_matches(lexicon, problems[0], added, source=file.name if file else "", note=note)
-    rows = review_rows(problems[0], lexicon, [match for match in fresh if low <= match.cosine < high])
+    aligned = alignment.with_matches(lexicon, problems[0], added, source=file.name if file else "", note=note)
+    rows = alignment.review_rows(problems[0], lexicon, [match for match in fresh if low <= match.cosine < high])
     write_text(review, csv_text(pd.DataFrame(rows)) if rows else "")
     write_changed(aligned, out)
-    sys.stdout.write(
-        printable(
-            f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
-            f"{review}: {len(rows)} candidates for review\n"
-        )
+    print_line(
+        f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
+        f"{review}: {len(rows)} candidates for review"
     )
 
 
@@ -159,11 +151,9 @@ def _encode(model: str, prefix: str, texts: Sequence[Mapping[str, str]]) -> npt.
 def _print_evaluation(problem: Problem, points: Sequence[CurvePoint], *, model: str) -> None:
     """Print the recall that can be had at some precisions, and how much is known."""
     n_known = sum(bool(columns) for columns in problem.right)
-    sys.stdout.write(
-        printable(
-            f"{model}: {len(problem.concepts)} concepts, {len(problem.candidates)} definitions in {problem.language}, "
-            f"{n_known} concepts with a known one\n"
-        )
+    print_line(
+        f"{model}: {len(problem.concepts)} concepts, {len(problem.candidates)} definitions in {problem.language}, "
+        f"{n_known} concepts with a known one"
     )
     names = {precision: f"at least {precision:.2f}" for precision in _STEPS} | ({0.0: "all pairs"} if points else {})
     rows = []

@@ -28,8 +28,10 @@ from turkic_idiom_tasks.cli.language_model import (
     report_caught,
 )
 from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.io.output_files import check_outputs, write_output
+from turkic_idiom_tasks.lexicon.load import check_target, file_names, load_lexicon
 
 if TYPE_CHECKING:
     from hub_datasets.judge import Case, FreeAnswer, Judged
@@ -59,7 +61,6 @@ def enrich(
     """
     from hub_datasets.enrich import apply_enrichment, enrichment_tasks, read_draft, write_changed
     from hub_datasets.prompts import ENRICH, load_prompt
-    from turkic_idiom_tasks.lexicon.load import check_target
 
     settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(ENRICH, settings.prompt)
@@ -73,7 +74,7 @@ def enrich(
     enriched, outcomes = apply_enrichment(draft, tasks, asked[model], is_list=is_list, note=note)
     write_changed(enriched, out)
     _print_counts(outcomes, head=["outcome", "entries"])
-    sys.stdout.write(printable(f"{out}: enriched by {note}\n"))
+    print_line(f"{out}: enriched by {note}")
 
 
 @dataset_app.command(
@@ -108,8 +109,6 @@ def verify(
     from hub_datasets.enrich import write_changed
     from hub_datasets.prompts import VERIFY, load_prompt
     from hub_datasets.verify import apply_verdicts, count_decisions, entries_to_check, verdict_of, verification_question
-    from turkic_idiom_tasks.io.output_files import check_outputs, write_output
-    from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
 
     settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(VERIFY, settings.prompt)
@@ -134,7 +133,7 @@ def verify(
     write_output(verdicts, "".join(f"{row}\n" for row in rows), command="verify")
     note = f"{model}, {prompt.label}, {_dates(asked[model])}"
     _print_counts(count_decisions(results), head=["decision", "entries"])
-    sys.stdout.write(printable(f"{verdicts}: {len(results)} verdicts by {note}\n"))
+    print_line(f"{verdicts}: {len(results)} verdicts by {note}")
     caught = [(row.planted, bool(row.reason)) for row in results if row.planted]
     report_caught(caught, min_caught=min_caught)
     if out is None:
@@ -147,7 +146,7 @@ def verify(
     if not n_kept:
         raise InputError(f"{out}: not one entry was accepted, so there is no lexicon to write; see {rejected}")
     write_changed(kept, out)
-    sys.stdout.write(printable(f"{out}: {n_kept} entries; {rejected}: {len(refused)} rejected\n"))
+    print_line(f"{out}: {n_kept} entries; {rejected}: {len(refused)} rejected")
 
 
 @app.command(
@@ -191,7 +190,6 @@ def judge(
     """
     from hub_datasets.judge import caught_errors, explanation_files, read_explanations, read_free_answers
     from hub_datasets.prompts import CROSS_LINGUAL, MONOLINGUAL
-    from turkic_idiom_tasks.lexicon.load import file_names
 
     first = paths[0]
     settings = asking_settings(values, dry_run=dry_run)
@@ -219,7 +217,6 @@ def _lexicon_cases(
 ) -> list[Case]:
     """Return the idiom-meaning pairs of a lexicon that are rated."""
     from hub_datasets.judge import lexicon_cases
-    from turkic_idiom_tasks.lexicon.load import load_lexicon
 
     if cross_lingual and languages:
         raise usage_error("--language goes without --cross-lingual, which names the languages itself")
@@ -251,7 +248,6 @@ def _judge(
     """Ask the models about the cases; write, print and return their verdicts, which are empty in a dry run."""
     from hub_datasets.judge import PAPER_SHARES, QUALITIES, Judged, quality_shares, vote_of, votes_by_case
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
-    from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 
     check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
     questions = [case.question(settings.prompt) for case in cases]
@@ -282,16 +278,16 @@ def _judge(
         rows.append(["paper, GPT-4.1", "", "", published[high], "", "", published.get(low, "")])
     print_rows(rows, sys.stdout, head=["group", "cases", "unscored", high, "95% interval", medium, low])
     if is_unreliable:
-        sys.stdout.write("~ the interval may be too short, because few concepts decide it\n")
+        print_line("~ the interval may be too short, because few concepts decide it")
     for model, prompt, date in sorted({(v.model, v.prompt, v.date) for row in judged for v in row.votes if v.date}):
-        sys.stdout.write(printable(f"judged by {model}, {prompt}, {date}\n"))
+        print_line(f"judged by {model}, {prompt}, {date}")
     if len(asked) > 1:
         units = votes_by_case(judged)
         pairs, alpha = pair_agreement(units), krippendorff_alpha(units)
         same = "undefined" if pairs is None else f"{pairs:.1%}"
         chance_corrected = "undefined" if alpha is None else f"{alpha:.3f}"
-        sys.stdout.write(f"agreement of the panel on {len(units)} cases: {same} of pairs, alpha {chance_corrected}\n")
-    sys.stdout.write(printable(f"{verdicts}: {len(judged)} verdicts\n"))
+        print_line(f"agreement of the panel on {len(units)} cases: {same} of pairs, alpha {chance_corrected}")
+    print_line(f"{verdicts}: {len(judged)} verdicts")
     return judged
 
 
@@ -301,7 +297,6 @@ def _judge_answers(
     """Ask the models about free answers; write and count the verdicts on those of which every reading could be read."""
     from hub_datasets.judge import VERDICTS, AnswerJudgement
     from hub_datasets.prompts import ANSWER_PASSES
-    from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 
     check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
     questions = [question for answer in answers for question in answer.questions(settings.prompt)]
@@ -322,7 +317,7 @@ def _judge_answers(
         counts.setdefault(answer.language, Counter())[outcome] += 1
     write_output(verdicts, "".join(lines), command="judge")
     _print_counts(counts, head=["verdict", "answers"])
-    sys.stdout.write(printable(f"{verdicts}: {len(lines)} verdicts, lines for judged_answers.jsonl\n"))
+    print_line(f"{verdicts}: {len(lines)} verdicts, lines for judged_answers.jsonl")
 
 
 def _dates(replies: Sequence[Reply]) -> str:

@@ -8,28 +8,25 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, Literal, TextIO
 
 import typer
 from rich.table import Table
 
-from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.output import plain_console
+from turkic_idiom_tasks.cli.main import command_group
+from turkic_idiom_tasks.cli.options import Publish
+from turkic_idiom_tasks.cli.output import plain_console, print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.files import check_folder, write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import track
-from turkic_idiom_tasks.io.reading import printable, real_path
+from turkic_idiom_tasks.io.reading import input_errors, printable, read_file, real_path
+from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED, check_target, file_names, load_lexicon, read_lexicon
 
-if TYPE_CHECKING:
-    from turkic_idiom_tasks.lexicon.entries import Lexicon
-
-dataset_app = typer.Typer(
-    name="dataset",
-    help="Import a source, tag idioms in sentences, check, export or publish a lexicon.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(dataset_app)
+dataset_app = command_group("dataset", "Import a source, tag idioms in sentences, check, export or publish a lexicon.")
 
 
 class SourceFormat(StrEnum):
@@ -43,24 +40,12 @@ class SourceFormat(StrEnum):
     dodiom = "dodiom"
 
 
-class Kind(StrEnum):
-    """What can be exported: the lexicon with the retrieval and span tasks, or the items."""
-
-    lexicon = "lexicon"
-    language_models = "language-models"
-
-
-class Output(StrEnum):
-    """Forms of the figures of a lexicon; the card is the README.md of its directory."""
-
-    table = "table"
-    json = "json"
-    card = "card"
-
-
-Directory = Annotated[Path | None, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.")]
+Directory = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.", show_default=False)
+]
 Data = Annotated[
-    Path | None, typer.Option("--data", metavar="DIR", help="Lexicon directory.  [default: the bundled one]")
+    Path,
+    typer.Option("--data", metavar="DIR", help="Lexicon directory.  [default: the bundled one]", show_default=False),
 ]
 
 
@@ -83,7 +68,6 @@ def import_(
     """
     from hub_datasets.import_report import REPORT_FILE
     from hub_datasets.importing import import_source, write_import
-    from turkic_idiom_tasks.lexicon.load import check_target, file_names
 
     check_target(out, overwrite=overwrite)
     if file.name in file_names() and real_path(file).parent == real_path(out):
@@ -95,7 +79,7 @@ def import_(
     print_rows(report.reasons(), sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
     languages = ", ".join(f"{code} {count}" for code, count in report.entries.items())
-    sys.stdout.write(printable(f"{out}: {report.concepts} concepts, entries: {languages}\n"))
+    print_line(f"{out}: {report.concepts} concepts, entries: {languages}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
@@ -123,7 +107,6 @@ def annotate(
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
     from hub_datasets.siblings.dodiom import FORMAT, read_dodiom
     from hub_datasets.siblings.dodiom import evaluate as evaluate_annotator
-    from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
 
     if evaluate is not None:
         corpus, table = evaluate
@@ -135,7 +118,7 @@ def annotate(
         n_composed = sum(row.was_composed for row in gold)
         if n_composed:
             sys.stderr.write(f"{n_composed} of {len(gold)} rows were not in NFC and have been composed\n")
-        sys.stdout.write(json.dumps(evaluate_annotator(gold)) + "\n")
+        print_line(json.dumps(evaluate_annotator(gold)))
         return
     if file is None or out is None:
         raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
@@ -144,7 +127,7 @@ def annotate(
             raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
             parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
-            sys.stdout.write(printable(f"{out}: {code}: {parts}\n"))
+            print_line(f"{out}: {code}: {parts}")
             if LANGUAGES[code].suffixes is None:
                 sys.stderr.write(f"{code}: {LANGUAGES_FILE} has no suffixes; only exact forms were looked for\n")
         return
@@ -156,12 +139,12 @@ def annotate(
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
     print_rows([("dropped", count, reason) for reason, count in outcomes.most_common()], sys.stderr)
-    sys.stdout.write(printable(f"{out}: {n_annotated} of {n_rows} rows annotated\n"))
+    print_line(f"{out}: {n_annotated} of {n_rows} rows annotated")
 
 
 @dataset_app.command()
 def check(
-    directory: Directory = None,
+    directory: Directory = BUNDLED,
     format_only: Annotated[
         bool, typer.Option("--format-only", help="Leave out the rules for the content of good entries.")
     ] = False,
@@ -173,32 +156,32 @@ def check(
     """
     from hub_datasets.hub_export import read_layout
     from hub_datasets.quality import content_problems
-    from turkic_idiom_tasks.lexicon.load import BUNDLED, read_lexicon
 
-    directory = directory or BUNDLED
     layout = read_layout(directory)
     if layout is not None:
-        sys.stdout.write(f"{len(layout.contents)} files of {len(layout.configs)} configs, each with the canary\n")
+        print_line(f"{len(layout.contents)} files of {len(layout.configs)} configs, each with the canary")
         return
     lexicon, problems = read_lexicon(directory)
     if not problems and not format_only:
         problems = content_problems(lexicon, directory)
     for problem in problems:
-        sys.stdout.write(f"{printable(str(problem))}\n")
+        print_line(str(problem))
     # stdout holds either the mistakes or the sizes, so that a script can count lines.
     if problems:
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
         parts = []
-        for field, name in (("meaning", "meaning"), ("example", "example"), ("spans", "spans")):
-            parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {name}")
-        sys.stdout.write(f"{code}: {len(entries)} entries, {', '.join(parts)}\n")
+        for field in ("meaning", "example", "spans"):
+            parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {field}")
+        print_line(f"{code}: {len(entries)} entries, {', '.join(parts)}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset stats --attest uz-idioms uzbek_idioms.csv")
 def stats(
-    directory: Directory = None,
-    format: Annotated[Output, typer.Option("--format", help="card: the README.md of the directory.")] = Output.table,
+    directory: Directory = BUNDLED,
+    format: Annotated[
+        Literal["table", "json", "card"], typer.Option("--format", help="card: the README.md of the directory.")
+    ] = "table",
     dictionary: Annotated[
         tuple[SourceFormat, Path] | None,
         typer.Option("--attest", metavar="FORMAT FILE", help="Instead: which idioms an outside dictionary lists."),
@@ -211,12 +194,12 @@ def stats(
     from hub_datasets.cards import lexicon_card
     from hub_datasets.lexicon_figures import figures_table, to_json
 
-    lexicon = _lexicon(directory)
+    lexicon = load_lexicon(directory)
     if dictionary is not None:
         _print_attestation(lexicon, *dictionary)
-    elif format is Output.json:
-        sys.stdout.write(json.dumps(to_json(lexicon), indent=2) + "\n")
-    elif format is Output.card:
+    elif format == "json":
+        print_line(json.dumps(to_json(lexicon), indent=2))
+    elif format == "card":
         sys.stdout.write(lexicon_card(lexicon))
     else:
         head, *rows = figures_table(lexicon)
@@ -236,12 +219,12 @@ def _print_attestation(lexicon: Lexicon, format: SourceFormat, file: Path) -> No
         concepts = attest(lexicon, dictionary, language)
         n_listed, n_inflected = len(concepts["listed"]), len(concepts["inflected"])
         total = n_listed + n_inflected + len(concepts["absent"])
-        sys.stdout.write(
+        print_line(
             f"{language}: {n_listed} of {total} idioms are listed ({n_listed / total:.1%}), another {n_inflected} with "
-            f"their verb in another form (together {(n_listed + n_inflected) / total:.1%}); not listed:\n"
+            f"their verb in another form (together {(n_listed + n_inflected) / total:.1%}); not listed:"
         )
         for concept in concepts["absent"]:
-            sys.stdout.write(f"  {lexicon.of(language)[concept].idiom}\t{concept}\n")
+            print_line(f"  {lexicon.of(language)[concept].idiom}\t{concept}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset show fly-into-a-rage")
@@ -250,31 +233,29 @@ def show(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the page of all concepts to a new file.")
     ] = None,
-    data: Data = None,
+    data: Data = BUNDLED,
 ) -> None:
     """Print one concept in every language, or write a searchable HTML page of all concepts side by side."""
     from hub_datasets.browse import page
     from hub_datasets.browse import show as show_concept
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
 
     if (concept is None) == (out is None):
         raise usage_error("give a CONCEPT to print, or --out FILE for the page of all concepts")
     if out is not None:
         check_outputs({"--out": out}, inputs=[data])
-    lexicon = _lexicon(data)
+    lexicon = load_lexicon(data)
     if concept is not None:
         sys.stdout.write(show_concept(lexicon, concept))
     if out is not None:
         write_text(out, page(lexicon))
-        sys.stdout.write(printable(f"{out}: {len(lexicon.concepts)} concepts\n"))
+        print_line(f"{out}: {len(lexicon.concepts)} concepts")
 
 
 @dataset_app.command(
     epilog="Example: turkic-idiom dataset export --repo my-org/turkic-idioms --version v1.0.0 --yes",
 )
 def export(
-    directory: Directory = None,
+    directory: Directory = BUNDLED,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder: new, empty, or an earlier export.")
     ] = None,
@@ -284,11 +265,13 @@ def export(
     version: Annotated[
         str | None, typer.Option("--version", metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Publish in --repo; without it only the plan is shown.")] = False,
+    yes: Publish = False,
     licence: Annotated[
         str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,
-    kind: Annotated[Kind, typer.Option("--kind", help="The lexicon, or the items.")] = Kind.lexicon,
+    kind: Annotated[
+        Literal["lexicon", "language-models"], typer.Option("--kind", help="The lexicon, or the items.")
+    ] = "lexicon",
     hold_out: Annotated[
         tuple[float, Path] | None,
         typer.Option("--hold-out", metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
@@ -308,9 +291,7 @@ def export(
     """
     from hub_datasets.hub_export import KIND, hub_layout
     from hub_datasets.item_export import is_held_out, item_layout
-    from turkic_idiom_tasks.io.files import check_folder
     from turkic_idiom_tasks.io.hub_upload import DATASET, Target, check_version, publish
-    from turkic_idiom_tasks.io.reading import MalformedError, read_file
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
@@ -319,14 +300,12 @@ def export(
     # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None
     check_version(version)
-    lexicon = _lexicon(directory)
+    lexicon = load_lexicon(directory)
     if hold_out is not None:
         share, secret = hold_out
-        try:
+        with input_errors(f"--hold-out {share} {secret}"):
             salt = read_file(secret).strip()
-        except MalformedError as error:
-            raise InputError(f"{secret}: {error}; --hold-out needs a file with a secret text") from error
-        if kind is Kind.lexicon or not (0 < share < 1 and salt):
+        if kind == "lexicon" or not (0 < share < 1 and salt):
             raise usage_error(
                 f"--hold-out {share} {secret}: needs --kind language-models, a share between 0 and 1, and a file with "
                 "a secret text"
@@ -337,26 +316,20 @@ def export(
             held_out = item_layout(lexicon, licence=licence, is_chosen=lambda name: is_held_out(name, share, salt))
             held_out.write(out.with_name(f"{out.name}-held-out"))
     else:
-        layout = (item_layout if kind is Kind.language_models else hub_layout)(lexicon, licence=licence)
+        layout = (hub_layout if kind == "lexicon" else item_layout)(lexicon, licence=licence)
     if layout.left_out:
         sys.stderr.write(f"left out, because the lexicon has no data for them: {', '.join(layout.left_out)}\n")
     if out is not None:
         layout.write(out)
-        sys.stdout.write(printable(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows\n"))
+        print_line(f"{out}: {len(layout.configs)} configs, {sum(layout.configs.values())} rows")
     if target is not None:
         message = f"Publish {version}" if version else "Publish"
         write = sys.stdout.write
         published = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
-        if published and kind is Kind.lexicon:
+        if published and kind == "lexicon":
             write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
         elif published:
             write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")
-
-
-def _lexicon(directory: Path | None) -> Lexicon:
-    from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
-
-    return load_lexicon(directory or BUNDLED)
 
 
 def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = (), note: str = "") -> None:

@@ -7,18 +7,20 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from pydantic import BaseModel
 
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data, Models, TrustRemoteCode, assigned
-from turkic_idiom_tasks.cli.output import print_experiment
+from turkic_idiom_tasks.cli.output import print_experiment, print_line
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.files import check_folder
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
+    MAX_SEED,
     SEEDS,
     RetrievalConfig,
     SettingsKind,
@@ -29,14 +31,14 @@ from turkic_idiom_tasks.training.config import (
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-finetune_app = typer.Typer(name="finetune", help="Fine-tune encoders.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(finetune_app)
-
-
+finetune_app = command_group("finetune", "Fine-tune encoders.")
 Model = Annotated[
     str, typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint.")
 ]
-Seeds = Annotated[list[int] | None, typer.Option("--seed", metavar="N", help="May be repeated.  [default: 42 43 44]")]
+Seeds = Annotated[
+    list[int] | None,
+    typer.Option("--seed", min=0, max=MAX_SEED, metavar="N", help="May be repeated.  [default: 42 43 44]"),
+]
 NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
 ]
@@ -86,7 +88,6 @@ def span(
     the checkpoints to the other languages. Defaults are the paper's.
     """
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.io.files import check_folder
     from turkic_idiom_tasks.report.grid_tables import TABLES, write_span_tables
     from turkic_idiom_tasks.runs.cells import CHECKPOINTS
     from turkic_idiom_tasks.runs.grid import open_grid, run_here
@@ -94,17 +95,11 @@ def span(
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
     # The cells are those of a grid without adaptation, so that `grid run` goes on from the same checkpoints.
-    declared: dict[str, Any] = {
-        "models": tuple(model),
-        "language": language,
-        "adapt": False,
-        "training": settings_of(SpanConfig, values),
-    }
+    declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
-    part = checked(SpanCells, declared)
+    part = checked(SpanCells, declared | {"training": settings_of(SpanConfig, values)})
     # Everything that can be wrong is looked at before a model is downloaded and trained.
     dataset = open_dataset(data)
-    part.check_source(dataset)
     others = [code for code in dataset.span_languages if code != part.language]
     for code in part.targets or ():
         if code not in others:
@@ -135,7 +130,7 @@ def span(
 def retrieval(
     model: Model,
     regime: Annotated[
-        str,
+        Literal["tr-only", "monolingual", "cross-lingual"],
         typer.Option(
             "--regime",
             metavar="REGIME",
@@ -190,12 +185,12 @@ def retrieval(
     save_tuned(tuned, folder, record)
     command = ["turkic-idiom", "run", "-m", str(folder), *([TRUST_OPTION] if trust_remote_code else [])]
     dropped = pairs.dropped_for_test + pairs.dropped_for_development
-    sys.stdout.write(
+    print_line(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
         f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
         f"development nDCG untuned {tuned.untuned.score:.4f}\n"
         f"development nDCG tuned   {f'{tuned.tuned.score:.4f}' if tuned.tuned else 'undefined'}\n"
-        f"{tuned.verdict}\n\nModel: {printable(str(folder))}\nScore it: {printable(shlex.join(command))}\n"
+        f"{tuned.verdict}\n\nModel: {folder}\nScore it: {shlex.join(command)}"
     )
 
 

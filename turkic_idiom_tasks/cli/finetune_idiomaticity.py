@@ -3,17 +3,18 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from turkic_idiom_tasks.cli.finetune import Model, Seeds, finetune_app, settings_of, settings_option
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
-from turkic_idiom_tasks.cli.output import new_table, plain_console, score_text
+from turkic_idiom_tasks.cli.output import new_table, plain_console, print_line, score_text
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
+from turkic_idiom_tasks.io.files import check_writable
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.training.config import IdiomaticityConfig, TrainingSeeds, checked
+from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -31,11 +32,8 @@ def idiomaticity(
         ),
     ] = "",
     setup: Annotated[
-        str,
-        typer.Option(
-            metavar="zero-shot|one-shot|few-shot",
-            help="Sentences of the test idioms that are trained on: none, one or a few of each use.",
-        ),
+        Literal["zero-shot", "one-shot", "few-shot"],
+        typer.Option(help="Sentences of the test idioms that are trained on: none, one or a few of each use."),
     ] = "zero-shot",
     inputs: Annotated[
         list[str] | None,
@@ -45,7 +43,7 @@ def idiomaticity(
         ),
     ] = None,
     subtask: Annotated[
-        str, typer.Option(metavar="A|B", help="A: is the idiom meant? B of astitch: is this its meaning?")
+        Literal["A", "B"], typer.Option(help="A: is the idiom meant? B of astitch: is this its meaning?")
     ] = "A",
     language: Annotated[
         list[str] | None,
@@ -65,38 +63,32 @@ def idiomaticity(
     Finished seeds are kept, so the same command continues after an interruption. Epochs, learning rate and length are
     those of AStitchInLanguageModels.
     """
-    from turkic_idiom_tasks.io.files import check_writable
     from turkic_idiom_tasks.metrics.classification import macro_f1
     from turkic_idiom_tasks.runs.cells import content_revision, pinned_commit
     from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 
     log.setLevel(logging.INFO)
     config = settings_of(IdiomaticityConfig, values)
-    seeds = checked(TrainingSeeds, {"seeds": tuple(seed)} if seed else {}).seeds
     chosen = () if inputs == ["none"] else tuple(dict.fromkeys(inputs or ("idiom",)))
     rows = build_labelled(data, setup=setup, inputs=chosen, subtask=subtask, languages=language or ())
     check_writable(out)
     # torch is loaded only after everything else is checked
-    from turkic_idiom_tasks.training.siblings.idiomaticity import (
-        finished_scores,
-        load_classifier,
-        save_classifier,
-        train_seed,
-    )
+    from turkic_idiom_tasks.training.siblings import idiomaticity as training
 
     pinned, model_revision = pinned_commit(model), content_revision(model)
     scores = []
-    for number in seeds:
+    for number in dict.fromkeys(seed or SEEDS):
         folder = out / f"seed-{number}"
         declared: dict[str, Any] = {"model": model, "revision": model_revision, "config": config.model_dump()}
-        declared |= {"seed": number} | trust_setting(trust_remote_code)
         declared |= {"data": rows.path, "data_revision": rows.revision, "setup": setup, "inputs": list(chosen)}
-        declared["subtask"] = subtask
-        finished = finished_scores(folder, declared)
+        declared |= {"subtask": subtask, "seed": number} | trust_setting(trust_remote_code)
+        finished = training.finished_scores(folder, declared)
         if finished is None:
-            classifier = load_classifier(model, seed=number, revision=pinned, trust_remote_code=trust_remote_code)
-            finished, _ = train_seed(classifier, rows, config=config, seed=number)
-            save_classifier(classifier, folder, finished, declared)
+            classifier = training.load_classifier(
+                model, seed=number, revision=pinned, trust_remote_code=trust_remote_code
+            )
+            finished, _ = training.train_seed(classifier, rows, config=config, seed=number)
+            training.save_classifier(classifier, folder, finished, declared)
         log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
         scores.append(finished)
     console = plain_console(sys.stdout)
@@ -115,4 +107,4 @@ def idiomaticity(
         table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
     table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
     console.print(table)
-    sys.stdout.write(f"\nClassifiers: {printable(str(out))}\n")
+    print_line(f"\nClassifiers: {out}")

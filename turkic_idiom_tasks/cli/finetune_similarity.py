@@ -3,7 +3,7 @@
 import logging
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,17 +17,22 @@ from turkic_idiom_tasks.cli.finetune import (
     tuned_folder,
 )
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
-from turkic_idiom_tasks.cli.output import UNDEFINED, cells_of, plain_console, similarity_cells, similarity_table
+from turkic_idiom_tasks.cli.output import (
+    UNDEFINED,
+    cells_of,
+    plain_console,
+    print_line,
+    similarity_cells,
+    similarity_table,
+)
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
-from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
     COSINE,
     IdiomTokenConfig,
     SimilarityConfig,
     SimilarityOptions,
     check_token_inputs,
-    checked,
     is_first_process,
 )
 
@@ -51,16 +56,13 @@ def similarity(
         typer.Option(metavar="LANG", help="Of AStitch (eng, por) or of the lexicon; may be repeated.  [default: all]"),
     ] = None,
     seen_idioms: Annotated[
-        str,
-        typer.Option(
-            metavar="refuse|leave-out|keep",
-            help="Triplets whose idiom is in the test pairs; the protocol of AStitch 2B keeps them.",
-        ),
+        Literal["refuse", "leave-out", "keep"],
+        typer.Option(help="Triplets whose idiom is in the test pairs; the protocol of AStitch 2B keeps them."),
     ] = "refuse",
     out: NewFolder = None,
     idiom_tokens: Annotated[
-        str | None,
-        typer.Option(metavar="all|select", help="A new token in place of each idiom, or where a classifier says so."),
+        Literal["all", "select"] | None,
+        typer.Option(help="A new token in place of each idiom, or where a classifier says so."),
     ] = None,
     seed: Seed = 42,
     values: Annotated[list[str] | None, settings_option(SimilarityOptions)] = None,
@@ -81,7 +83,7 @@ def similarity(
     token_config = None
     if idiom_tokens is not None:
         token_settings = config.model_dump(include={"idiom_token_init", "pretrain_epochs"})
-        token_config = checked(IdiomTokenConfig, {"idiom_tokens": idiom_tokens, **token_settings})
+        token_config = IdiomTokenConfig.model_validate({"idiom_tokens": idiom_tokens, **token_settings})
     # The record and the training have the settings that a cell of a grid has.
     trained_config = SimilarityConfig.model_validate(config.model_dump(include=set(SimilarityConfig.model_fields)))
     from turkic_idiom_tasks.encoders.siblings.idiom_tokens import make_tokens
@@ -132,25 +134,25 @@ def similarity(
     if grown is not None:
         record["idiom_tokens"] = grown
     save_tuned(tuned, folder, record)
-    sys.stdout.write(
-        f"{printable(triplets.path)}: {len(triplets.training)} training triplets, "
+    print_line(
+        f"{triplets.path}: {len(triplets.training)} training triplets, "
         f"{int(triplets.development.is_scored.sum())} development pairs of other idioms; {triplets.n_left_out} "
-        "triplets\nleft out: their idiom, or one that means the same, is in the test or development pairs\n"
+        "triplets\nleft out: their idiom, or one that means the same, is in the test or development pairs"
     )
     if triplets.seen:
-        sys.stdout.write(f"Test idioms that were trained on: {printable(', '.join(triplets.seen))}\n")
+        print_line(f"Test idioms that were trained on: {', '.join(triplets.seen)}")
     if grown is not None:
         training, test, pretraining = grown["training"], grown["test"], grown["pretraining"]
-        sys.stdout.write(
+        print_line(
             f"Idiom tokens: {grown['n_tokens']}; in {training['replaced']} of {training['sentences']} original "
-            f"training sentences and {test['replaced']} of all {test['sentences']} test sentences\n"
+            f"training sentences and {test['replaced']} of all {test['sentences']} test sentences"
         )
         if pretraining is not None:
-            sys.stdout.write(
+            print_line(
                 f"Masked-LM training: {pretraining['n_sentences']} sentences, {pretraining['n_with_token']} with a "
-                f"token, mean loss {pretraining['loss']:.3f}\n"
+                f"token, mean loss {pretraining['loss']:.3f}"
             )
-    sys.stdout.write(f"{tuned.verdict}\n\n")
+    print_line(f"{tuned.verdict}\n")
     console = plain_console(sys.stdout)
     if not scores:
         console.print("No test pairs: a table of triplets has none.")
@@ -163,4 +165,4 @@ def similarity(
         console.print(table)
         if "-" in cells_of(table):
             console.print(UNDEFINED)
-    sys.stdout.write(f"\nModel: {printable(str(folder))}\n")
+    print_line(f"\nModel: {folder}")

@@ -8,9 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from turkic_idiom_tasks.cli.dataset import Data, dataset_app, print_rows
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.languages import get_language, in_other_script
+from turkic_idiom_tasks.lexicon.entries import offsets
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
 
 @dataset_app.command(
@@ -20,7 +26,7 @@ def mine(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Treebanks (.conllu), or a sentence a line.")],
     lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="Language of the sentences.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="JSONL to write; new.")],
-    data: Data = None,
+    data: Data = BUNDLED,
 ) -> None:
     """Find sentences that may hold an idiom of a lexicon, for people to read.
 
@@ -31,15 +37,10 @@ def mine(
     from hub_datasets.found.annotations import digest
     from hub_datasets.found.corpora import read_sentences
     from hub_datasets.found.mining import Miner
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.languages import get_language, in_other_script
-    from turkic_idiom_tasks.lexicon.entries import offsets
-    from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
     language = get_language(lang)
     check_outputs({"--out": out}, inputs=[*files, data])
-    lexicon = load_lexicon(data or BUNDLED)
+    lexicon = load_lexicon(data)
     entries = lexicon.of(language.code)
     if not entries:
         raise InputError(f"{lexicon.source}: has no entries in {language.name}; choose another --lang or --data")
@@ -72,7 +73,7 @@ def mine(
     write_text(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     if n_other_script:
         sys.stderr.write(f"{n_other_script} sentences in another script than {language.name} were left out\n")
-    sys.stdout.write(printable(f"{out}: {len(rows)} candidates of {len(concepts)} idioms in {n_sentences} sentences\n"))
+    print_line(f"{out}: {len(rows)} candidates of {len(concepts)} idioms in {n_sentences} sentences")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset found --fetch --corpora corpora --out found-spans")
@@ -88,7 +89,7 @@ def found(
     unseen: Annotated[
         bool, typer.Option("--unseen", help="Only idioms that no span tagger trained on the lexicon has seen.")
     ] = False,
-    data: Data = None,
+    data: Data = BUNDLED,
 ) -> None:
     """Join annotated idioms with the corpora that they were found in, as a dataset with span test sentences.
 
@@ -96,13 +97,12 @@ def found(
     sentence that reads otherwise than the annotated one is left out and counted.
     """
     from hub_datasets.found import annotations as found_text
-    from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
     folder = annotations or found_text.FOLDER
     if fetch:
         for path in found_text.fetch(folder, corpora):
             sys.stderr.write(printable(f"{path}\n"))
-    joined = found_text.join(folder, corpora, load_lexicon(data or BUNDLED), unseen=unseen)
+    joined = found_text.join(folder, corpora, load_lexicon(data), unseen=unseen)
     if joined.left_out:
         rows = [[corpus, reason, count] for (corpus, reason), count in sorted(joined.left_out.items())]
         print_rows(rows, sys.stderr, head=["left out", "reason", "annotations"])
@@ -111,5 +111,5 @@ def found(
     for language, of_language in joined.rows.items():
         senses = ", ".join(f"{joined.counts[language, sense]} {sense}" for sense in found_text.SENSES)
         n_idioms = sum(code == language for code, _ in joined.attested)
-        sys.stdout.write(f"{language}: {len(of_language)} sentences; annotations: {senses}; {n_idioms} idioms\n")
-    sys.stdout.write(printable(f"{out}: {sum(layout.configs.values())} sentences\n"))
+        print_line(f"{language}: {len(of_language)} sentences; annotations: {senses}; {n_idioms} idioms")
+    print_line(f"{out}: {sum(layout.configs.values())} sentences")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turkic_idiom_tasks.cli.dataset import print_rows
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data, TrustRemoteCode
-from turkic_idiom_tasks.cli.output import print_experiment
+from turkic_idiom_tasks.cli.output import print_experiment, print_line
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("turkic_idiom_tasks")
 
-grid_app = typer.Typer(
-    name="grid",
-    help="Run the experiments that a file declares. Two files come with the package: paper.yaml is the paper's grid, "
+grid_app = command_group(
+    "grid",
+    "Run the experiments that a file declares. Two files come with the package: paper.yaml is the paper's grid, "
     "community.yaml has encoders for the leaderboard.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
-app.add_typer(grid_app)
 
 GridFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="Grid file, or paper.yaml, or community.yaml.", show_default=False)
@@ -61,7 +58,7 @@ def status(
     report = Report.of(_open(file, out))
     if cells:
         for cell, state in report.states.items():
-            sys.stdout.write(f"{state:8s}{printable(str(cell))}\n")
+            print_line(f"{state:8s}{cell}")
     _print_status(report)
 
 
@@ -116,7 +113,7 @@ def run(
     report = Report.of(grid)
     _print_status(report)
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
-    sys.stdout.write(printable(f"\nTables: {shlex.join(tables)}\n"))
+    print_line(f"\nTables: {shlex.join(tables)}")
     states = set(report.states.values())
     if MISSING in states:
         sys.stderr.write("turkic-idiom: cells are missing, the lines above say why; run the same command again\n")
@@ -136,7 +133,7 @@ def tables(file: GridFile, out: GridFolder = None) -> None:
     written_tables, written = write_grid_tables(_open(file, out))
     print_experiment(written_tables)
     for path in written:
-        sys.stdout.write(printable(f"{path}\n"))
+        print_line(str(path))
 
 
 def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool = False) -> Grid:
@@ -164,8 +161,8 @@ def _print_status(report: Report) -> None:
         for regime in regimes:
             counts = counts_by_regime.get(regime)
             rows[-1].append("/".join(str(counts[state]) for state in STATES) if counts else "–")
-    sys.stdout.write(f"{'/'.join(STATES)}\n")
+    print_line("/".join(STATES))
     print_rows(rows, sys.stdout, head=["model", *regimes])
     for remark in report.remarks():
-        sys.stdout.write(f"{printable(remark)}\n")
-    sys.stdout.write(printable(f"\n{report.summary()}\n{report.estimate()}\n"))
+        print_line(remark)
+    print_line(f"\n{report.summary()}\n{report.estimate()}")

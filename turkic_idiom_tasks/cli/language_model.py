@@ -13,9 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.options import assigned
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.progress import progress
 from turkic_idiom_tasks.io.reading import first_fault, printable, read_yaml
+from turkic_idiom_tasks.languages import get_language
 
 if TYPE_CHECKING:
     from hub_datasets.questions import Asking, Question, Reply
@@ -111,8 +113,8 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
                     rows.append([f"{printable(name)} {row.prompt}", row.questions, row.requests, *tokens, cost])
             head = ["model and prompt", "questions", "requests", "tokens in", "out", "cost"]
             print_rows(rows, sys.stdout, head=head)
-            sys.stdout.write(
-                "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top\n"
+            print_line(
+                "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top"
             )
             return None
         from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
@@ -142,8 +144,6 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
 
 def chosen_languages(languages: Iterable[str] | None, known: Mapping[str, object]) -> list[str]:
     """Return the codes of the chosen languages, all of a lexicon by default."""
-    from turkic_idiom_tasks.languages import get_language
-
     codes = [get_language(name).code for name in dict.fromkeys(languages or ())]
     for code in codes:
         if code not in known:

@@ -6,18 +6,12 @@ from typing import Annotated
 
 import typer
 
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import app, command_group
 from turkic_idiom_tasks.cli.options import Data, Publish
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, decode_text, printable, read_file
+from turkic_idiom_tasks.cli.output import print_line
+from turkic_idiom_tasks.io.reading import decode_text, input_errors, printable, read_file
 
-leaderboard_app = typer.Typer(
-    name="leaderboard",
-    help="Check submissions, build the site, publish it.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(leaderboard_app)
+leaderboard_app = command_group("leaderboard", "Check submissions, build the site, publish it.")
 
 
 @app.command(
@@ -80,9 +74,9 @@ def submit(
         metadata = submission.metadata
         size = "of unknown size" if metadata.n_parameters is None else f"{metadata.n_parameters:,} parameters"
         facts = f"{metadata.name}, revision {metadata.revision}, {metadata.type}, {metadata.regime}, {size}"
-        sys.stdout.write(f"{printable(str(folder))}\n  {printable(facts)}\n")
+        print_line(f"{folder}\n  {facts}")
         print_scores(submission, dataset)
-    sys.stdout.write("Make sure that all of this is true, then propose the folder to the leaderboard.\n")
+    print_line("Make sure that all of this is true, then propose the folder to the leaderboard.")
 
 
 @leaderboard_app.command()
@@ -105,18 +99,18 @@ def check(
     for place in folders:
         people, left_out = read_people(place, dataset)
         for person in people:
-            sys.stdout.write(f"{printable(str(person.path))}: ok\n")
+            print_line(f"{person.path}: ok")
         for folder in submission_folders(place):
             submission = read_submission(folder, dataset)
             if isinstance(submission, LeftOut):
                 left_out.append(submission)
             else:
-                sys.stdout.write(f"{printable(str(folder))}: ok\n")
+                print_line(f"{folder}: ok")
                 print_scores(score_submission(submission), dataset)
         for entry in left_out:
             has_faults = True
             for fault in entry.faults:
-                sys.stdout.write(printable(f"{fault}\n"))
+                print_line(str(fault))
     if has_faults:
         raise typer.Exit(1)
 
@@ -152,10 +146,8 @@ def build(
 
     ids = []
     if reproduced is not None:
-        try:
+        with input_errors(reproduced):
             lines = decode_text(read_file(reproduced, limit=2**20)).splitlines()
-        except MalformedError as error:
-            raise InputError(f"{reproduced}: {error}; give a text file with one id per line") from error
         ids = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     outcome = build_site(
         submissions,
@@ -177,7 +169,7 @@ def build(
         summary.append(f"For maintainers: {report}")
     summary.append(f"Site: {out / 'index.html'}")
     for line in summary:
-        sys.stdout.write(f"{printable(line)}\n")
+        print_line(line)
 
 
 @leaderboard_app.command(epilog="Example: turkic-idiom leaderboard publish site --space my-org/turkic-idioms --yes")
@@ -203,7 +195,7 @@ def eval_results(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of one model, from turkic-idiom or mteb.")],
     model: Annotated[str, typer.Option(metavar="ORG/NAME", help="The model's repository.")],
     dataset: Annotated[str, typer.Option(metavar="ORG/NAME", help="The dataset that it was scored on.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Open the pull request; without it it is only shown.")] = False,
+    yes: Publish = False,
 ) -> None:
     """Propose a model's scores to its repository on the Hub, as .eval_results/NAME.yaml.
 

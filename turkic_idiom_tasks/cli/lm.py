@@ -13,10 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turkic_idiom_tasks.cli.dataset import print_rows
-from turkic_idiom_tasks.cli.main import app
+from turkic_idiom_tasks.cli.main import command_group
 from turkic_idiom_tasks.cli.options import Data
-from turkic_idiom_tasks.cli.output import plain_console
+from turkic_idiom_tasks.cli.output import interval_text, new_table, plain_console, print_line
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
+from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import printable
+from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 if TYPE_CHECKING:
@@ -46,14 +51,9 @@ _IDIOM_DETAILS = {
 WIDE = 112  # columns that the table of all baselines needs
 OPTIONS = "options"
 
-lm_app = typer.Typer(
-    name="lm",
-    help="Items for language models: what they cost and give away, scores of models, and of people.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+lm_app = command_group(
+    "lm", "Items for language models: what they cost and give away, scores of models, and of people."
 )
-app.add_typer(lm_app)
-
 
 Kinds = Annotated[
     list[str] | None,
@@ -83,10 +83,6 @@ def questionnaire(
     """
     from hub_datasets.questionnaire import invitation, questionnaire_page
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, item_subsets
 
     check_outputs({"--out": out}, inputs=[Path(data)] if data else [])
@@ -102,9 +98,9 @@ def questionnaire(
     if not n_items:
         raise usage_error(f"{dataset.path}: has no items of these kinds and languages; see turkic-idiom lm stats")
     write_text(out, page)
-    sys.stdout.write(printable(f"{out}: {n_items} items of {len(subsets)} sets\n"))
+    print_line(f"{out}: {n_items} items of {len(subsets)} sets")
     for code in dict.fromkeys([*(subset.partition("-")[0] for _, subset in subsets), "en"]):
-        sys.stdout.write(printable(f"\n{code}: {invitation(code, out.name, n_items)}\n"))
+        print_line(f"\n{code}: {invitation(code, out.name, n_items)}")
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5")
@@ -158,7 +154,7 @@ def stats(
         for row in rows:
             for baseline in row["baselines"]:  # JSON has no NaN
                 baseline.update({key: None for key, value in baseline.items() if value != value})
-        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        print_line(json.dumps(rows, indent=2))
         return
     cells = [[row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))] for row in rows]
     note = f"near, lexical, random: traps of each type{_small_note(rows)}"
@@ -197,10 +193,7 @@ def report(
     (clustered by concept), score corrected for chance, and of the errors the shares of near, lexical and random
     traps. The score is accuracy; of open tasks the share of accepted answers, of spans span F1.
     """
-    from turkic_idiom_tasks.cli.output import interval_text, new_table
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.metrics.bootstrap import mean
     from turkic_idiom_tasks.results.harness_files import find_predictions
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
@@ -254,7 +247,6 @@ def report(
 
 
 def _print_people(people: Mapping[SubsetKey, PeopleScore], console: Console) -> None:
-    from turkic_idiom_tasks.cli.output import interval_text, new_table
 
     console.print("people, who answered the page of lm questionnaire")
     table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
@@ -269,8 +261,6 @@ def _print_people(people: Mapping[SubsetKey, PeopleScore], console: Console) -> 
 
 def _report_cells(sets: Sequence[ScoredSubset], resampled: Resampled) -> list[str]:
     """Return the cells of a row behind its name, of one set or of several with equal weights."""
-    from turkic_idiom_tasks.cli.output import interval_text
-
     chance = sum(scored.floor for scored in sets) / len(sets)
     interval = resampled.interval()
     corrected = (resampled.score - chance) / (1 - chance)
@@ -325,9 +315,6 @@ def _print_cost(prices: Sequence[dict[str, Any]]) -> None:
 
 def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
-    from turkic_idiom_tasks.errors import InputError
-    from turkic_idiom_tasks.io.progress import track
-    from turkic_idiom_tasks.languages import get_language
     from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set
 
     for kind in kinds or ():

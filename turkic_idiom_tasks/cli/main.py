@@ -68,6 +68,13 @@ app = typer.Typer(
 )
 
 
+def command_group(name: str, help: str) -> typer.Typer:
+    """Add a group of commands to the application, and return it."""
+    group = typer.Typer(name=name, help=help, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(group)
+    return group
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     handler = logging.StreamHandler(sys.stderr)

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,13 +11,7 @@ from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import display
 
-
-class Format(StrEnum):
-    """Formats in which scores are printed."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
+Format = Literal["table", "csv", "json"]  # in which scores are printed
 
 
 def assigned(values: Iterable[str] | None, *, options: Collection[str] = ()) -> dict[str, Any]:

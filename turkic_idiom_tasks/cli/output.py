@@ -36,6 +36,11 @@ def plain_console(file: IO[str]) -> Console:
     return console
 
 
+def print_line(text: str) -> None:
+    """Print a text and end the line; what could change the terminal becomes escapes."""
+    sys.stdout.write(f"{printable(text)}\n")
+
+
 def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Table:
     """Return an empty table: a name that may be folded, then columns of numbers."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)

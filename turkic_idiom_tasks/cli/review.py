@@ -6,16 +6,19 @@ import sys
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from turkic_idiom_tasks.cli.dataset import Data, dataset_app, print_rows
+from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.reading import printable
-
-if TYPE_CHECKING:
-    from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED, add_reviews, load_lexicon
 
 MOST_SHOWN = 50  # faults of a file
 UNDEFINED = "undefined"
@@ -30,7 +33,7 @@ def review(
         int | None, typer.Option("--n", metavar="N", min=1, help="How many entries.  [default: all of the language]")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the order among equally doubtful entries.")] = 1,
-    data: Data = None,
+    data: Data = BUNDLED,
 ) -> None:
     """Write a page on which a native speaker reviews entries of --lang, or take the FILES that reviewers send back.
 
@@ -44,28 +47,23 @@ def review(
     same, and Krippendorff's alpha.
     """
     from hub_datasets.review import review_page, sample
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
-    from turkic_idiom_tasks.languages import get_language
-    from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 
     if bool(files) == (lang is not None):
         raise usage_error("give either --lang, for a page of its entries, or the FILES that reviewers sent back")
     if lang is None:
-        _apply(files or [], load_lexicon(data or BUNDLED))
+        _apply(files or [], load_lexicon(data))
         return
     check_outputs({"--out": out}, inputs=[data])
     language = get_language(lang)
-    lexicon = load_lexicon(data or BUNDLED)
+    lexicon = load_lexicon(data)
     # By hashes, so that all reviewers of a language get the same entries, and their verdicts can be compared.
     entries = sample(lexicon, language.code, n=n, seed=seed)
     write_text(out, review_page(lexicon, language.code, entries))
-    sys.stdout.write(f"{out}: {len(entries)} of {len(lexicon.of(language.code))} {language.name} entries\n")
+    print_line(f"{out}: {len(entries)} of {len(lexicon.of(language.code))} {language.name} entries")
 
 
 def _apply(files: list[Path], lexicon: Lexicon) -> None:
     from hub_datasets.verdicts import CHANGES, agreements, conflicts, count_changes, disagreements, read_reviews
-    from turkic_idiom_tasks.lexicon.load import add_reviews, load_lexicon
     from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
 
     reviews, problems = read_reviews(files, lexicon, today=datetime.now().astimezone().date())
@@ -84,22 +82,22 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
     changes = count_changes(lexicon, reviews)
     add_reviews(directory, reviews, revision=lexicon.revision)
     parts = ", ".join(f"{changes[change]} {change}" for change in CHANGES)
-    sys.stdout.write(f"{directory / REVIEWS_FILE}: {parts}\n")
+    print_line(f"{directory / REVIEWS_FILE}: {parts}")
     lexicon = load_lexicon(directory)
     for language, concept, reviewer in conflicts(lexicon):
         conflict = "two reviews differ, and neither is the newer one; both are kept, and count when a newer one is sent"
-        sys.stdout.write(f"{reviewer} on {concept!r} in {language}: {conflict}\n")
+        print_line(f"{reviewer} on {concept!r} in {language}: {conflict}")
     table = []
     for row in agreements(lexicon):
         share = UNDEFINED if row.share is None else f"{row.share:.1%}"
         alpha = UNDEFINED if row.alpha is None else f"{row.alpha:.3f}"
         table.append([f"{row.language} {row.field}", row.entries, share, alpha])
     if not table:
-        sys.stdout.write("agreement: no entry was judged by two reviewers yet\n")
+        print_line("agreement: no entry was judged by two reviewers yet")
         return
     print_rows(table, sys.stdout, head=["field", "entries", "agreement", "alpha"])
     differing = disagreements(lexicon)
-    sys.stdout.write(f"disagreements: {len(differing)}\n")
+    print_line(f"disagreements: {len(differing)}")
     rows = []
     for difference in differing:
         sides = [f"{verdict}: {', '.join(reviewers)}" for verdict, reviewers in difference.reviewers.items()]

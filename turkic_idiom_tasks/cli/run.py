@@ -8,7 +8,13 @@ import typer
 
 from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode, assigned
+from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.encoders.names import POOLINGS
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.csv_files import csv_text
+from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.output_files import check_outputs
+from turkic_idiom_tasks.io.reading import printable
 
 DEFAULT_OUTPUT = Path("results")
 
@@ -39,7 +45,7 @@ def run_command(
         Path, typer.Option("--output", "--out", "-o", metavar="DIR", help="Folder of results, in mteb's layout.")
     ] = DEFAULT_OUTPUT,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
-    output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = Format.table,
+    output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = "table",
     revision: Revision = None,
     trust_remote_code: TrustRemoteCode = False,
     values: Annotated[
@@ -82,13 +88,10 @@ def run_command(
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS
-    from turkic_idiom_tasks.errors import usage_error
-    from turkic_idiom_tasks.io.csv_files import csv_text
-    from turkic_idiom_tasks.io.files import write_text
-    from turkic_idiom_tasks.io.output_files import check_outputs
     from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
-    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_each, semeval_submission
-    from turkic_idiom_tasks.runs.run_options import make_options, model_settings
+    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
+    from turkic_idiom_tasks.runs.run_options import ModelSettings, make_options
+    from turkic_idiom_tasks.training.config import checked
 
     options = make_options(
         tasks=tasks or (),
@@ -100,7 +103,7 @@ def run_command(
         revision=revision,
         trust_remote_code=trust_remote_code,
         base_url=base_url,
-        **model_settings(assigned(values)),
+        **checked(ModelSettings, assigned(values)).model_dump(),
     )
     if (options.query_prompt or options.document_prompt) and not base_url:
         raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
@@ -120,19 +123,19 @@ def run_command(
     failure: Exception | None = None
     with reporting(sys.stderr) as reporter:
         try:
-            for run in run_each(models, dataset, options, reporter=reporter):
+            for run in run_models(models, dataset, options, reporter=reporter):
                 runs.append(run)
         except Exception as error:  # the scores of the models before it are printed first
             if not runs:
                 raise
             failure = error
         reporter.progress("intervals")
-        report = report_run(runs) if output_format is Format.table else None
+        report = report_run(runs) if output_format == "table" else None
         frame = run_frame(runs) if report is None else report.frame
     if report is not None:
         print_tables(report, file=sys.stdout)
     else:
-        sys.stdout.write(csv_text(frame) if output_format is Format.csv else to_json(frame))
+        sys.stdout.write(csv_text(frame) if output_format == "csv" else to_json(frame))
     if failure is not None:
         raise failure
 
@@ -142,13 +145,11 @@ def list_command(data: Data = "") -> None:
     """List the tasks and subsets of the data, and the models that this package registers with mteb."""
     from mteb.models.model_implementations import MODEL_REGISTRY
 
-    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.retrieval import TASKS
     from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
     from turkic_idiom_tasks.encoders.names import POOLED_NAME, POOLINGS
     from turkic_idiom_tasks.harnesses.mteb_models import local_models, model_metas
-    from turkic_idiom_tasks.io.reading import printable
 
     dataset = open_dataset(data)
     paragraphs = [f"data: {dataset.path} (revision {dataset.revision})", "", "queries/documents, pairs of sentences:"]
@@ -182,7 +183,7 @@ def compare(
         typer.Option("--task", "-t", metavar="TASK", help="T1, T2, T3, T4, spans; may be repeated.  [default: all]"),
     ] = None,
     data: Data = "",
-    output_format: Annotated[Format, typer.Option("--format", help="Format of the output.")] = Format.table,
+    output_format: Annotated[Format, typer.Option("--format", help="Format of the output.")] = "table",
 ) -> None:
     """Test whether B is better than A, query by query (retrieval) or sentence by sentence (spans).
 
@@ -190,15 +191,13 @@ def compare(
     same data. Example: turkic-idiom compare results/results/turkic-idiom__char-ngrams results/results/my__model
     """
     from turkic_idiom_tasks.cli.compare_output import print_comparison
-    from turkic_idiom_tasks.cli.output import plain_console
     from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.io.csv_files import csv_text
     from turkic_idiom_tasks.report.compare import compare_results, comparison_frame
     from turkic_idiom_tasks.report.frame import to_json
 
     report = compare_results(first, second, open_dataset(data), tasks=task or ())
-    if output_format is Format.table:
+    if output_format == "table":
         print_comparison(report, plain_console(sys.stdout))
     else:
-        write = csv_text if output_format is Format.csv else to_json
+        write = csv_text if output_format == "csv" else to_json
         sys.stdout.write(write(comparison_frame(report)))

@@ -9,7 +9,7 @@ from statistics import mean
 
 from turkic_idiom_tasks.results.record import Header, differing_majors
 from turkic_idiom_tasks.runs.cells import Cell
-from turkic_idiom_tasks.runs.grid import FAILED, MISSING, STATES, Grid
+from turkic_idiom_tasks.runs.grid import MISSING, STATES, Grid
 
 _MINUTE, _HOUR = 60, 3600
 
@@ -25,9 +25,7 @@ class Report:
     @classmethod
     def of(cls, grid: Grid) -> Report:
         """Return the state of a grid now."""
-        states = grid.states()
-        failures = {cell: grid.failure(cell).error for cell, state in states.items() if state == FAILED}
-        return cls(states, grid.headers(), failures)
+        return cls(grid.states(), grid.headers(), grid.failures())
 
     def matrix(self) -> dict[str, dict[str, Counter[str]]]:
         """Return model -> regime -> number of cells in each state, in the order of the grid file."""

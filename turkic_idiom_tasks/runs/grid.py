@@ -15,50 +15,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import Any
 
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
 from turkic_idiom_tasks.io.files import LOCK, check_writable, locked, write_json
-from turkic_idiom_tasks.io.reading import first_fault, read_json
+from turkic_idiom_tasks.io.reading import read_json
 from turkic_idiom_tasks.results import TOP_K
-from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, read_header, write_record
+from turkic_idiom_tasks.results.record import SUFFIX, Header, read_header, write_record
 from turkic_idiom_tasks.runs.cells import CHECKPOINTS, Cell, CellKind, cell_name, content_revision
 
 DONE, FAILED, MISSING = STATES = ("done", "failed", "missing")
 RECORDS = "records"  # folder of the finished cells
 _FAILURES = "failed"
-_ABOUT = "grid.json"  # names the data of the folder
+_ABOUT = "grid.json"  # names the data of the folder, and says whether its last run could execute code of models
 _WORTH_COLLECTING = 10  # seconds; after a shorter job no garbage is collected
-M = TypeVar("M", bound=BaseModel)
-
-
-class Failure(BaseModel):
-    """A cell that failed: its name, the error in one line, and the traceback if the error is no message for a user."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    cell: str
-    error: str
-    details: str = ""
-
-
-class _LastRun(DataName):
-    """Data of a folder, and whether the last run in it could execute code that comes with models."""
-
-    trust_remote_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a cell ended: why it failed, with the traceback as in `Failure`; the error is None if it is done."""
+    """How a cell ended."""
 
     cell: Cell
-    error: str | None = None
-    details: str = ""
+    error: str | None = None  # why it failed, in one line; None if it is done
+    details: str = ""  # the traceback, if the error is no message for a user
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +67,11 @@ class Job:
         # Under torchrun all processes train the same cells, also one whose failure only the first has noted.
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
+    def failure(self, cell: Cell) -> Outcome:
+        """Return why a failed cell failed."""
+        stated = _read_stated(self.failure_path(cell), "error", "details")
+        return Outcome(cell, stated["error"], stated["details"])
+
     def rest(self) -> Job:
         """Return the job with the cells that are neither done nor failed."""
         return replace(self, names={cell: name for cell, name in self.names.items() if self.state(cell) == MISSING})
@@ -94,11 +80,8 @@ class Job:
         """Yield the outcomes of the cells that are done or failed."""
         for cell in self.names:
             state = self.state(cell)
-            if state == FAILED:
-                failure = _read_model(Failure, self.failure_path(cell))
-                yield Outcome(cell, failure.error, failure.details)
-            elif state == DONE:
-                yield Outcome(cell)
+            if state != MISSING:
+                yield self.failure(cell) if state == FAILED else Outcome(cell)
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
         """Run the missing cells in this process, and yield the outcome of each when it ends.
@@ -117,8 +100,7 @@ class Job:
             message = without_keys(f"{type(error).__name__}: {error}")
             details = without_keys("".join(traceback.format_exception(error)))
         if self.writes:
-            failure = Failure(cell=str(cell), error=message, details=details)
-            write_json(self.failure_path(cell), failure.model_dump())
+            write_json(self.failure_path(cell), {"cell": str(cell), "error": message, "details": details})
         return Outcome(cell, message, details)
 
     def _run(self, dataset: Dataset) -> Iterator[Outcome]:
@@ -164,9 +146,13 @@ class Grid:
         """Return cell -> one of `STATES`."""
         return {cell: job.state(cell) for cell, job in self.job_of.items()}
 
-    def failure(self, cell: Cell) -> Failure:
-        """Return why a failed cell failed."""
-        return _read_model(Failure, self.job_of[cell].failure_path(cell))
+    def failures(self) -> dict[Cell, str]:
+        """Return cell -> why it failed, for every cell that did."""
+        failures = {}
+        for cell, job in self.job_of.items():
+            if job.state(cell) == FAILED:
+                failures[cell] = str(job.failure(cell).error)
+        return failures
 
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
@@ -188,9 +174,8 @@ class Grid:
                 _check_data(self.folder, self.dataset)
                 for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
                     check_writable(self.folder / folder)
-                about = _LastRun(path=self.dataset.path, revision=self.dataset.revision)
-                stated = about.model_dump(exclude={"trust_remote_code"}) | trust_setting(self.trust_remote_code)
-                write_json(self.folder / _ABOUT, stated)
+                about = {"path": self.dataset.path, "revision": self.dataset.revision}
+                write_json(self.folder / _ABOUT, about | trust_setting(self.trust_remote_code))
                 if retry_failed:
                     for cell, job in self.job_of.items():
                         job.failure_path(cell).unlink(missing_ok=True)
@@ -240,29 +225,28 @@ def last_run(folder: Path) -> tuple[str, bool] | None:
     """Return the name of the data of the last run in a folder and its trust in code; None before the first run."""
     if not (folder / _ABOUT).is_file():
         return None
-    about = _read_model(_LastRun, folder / _ABOUT)
-    return "" if about.path == BUNDLED_PATH else about.path, about.trust_remote_code
+    about = _read_stated(folder / _ABOUT, "path", "revision")
+    return "" if about["path"] == BUNDLED_PATH else about["path"], about.get("trust_remote_code", False)
 
 
 def _check_data(folder: Path, dataset: Dataset) -> None:
     """Raise InputError if a folder holds results of other data."""
-    path = folder / _ABOUT
-    if not path.is_file():
+    if not (folder / _ABOUT).is_file():
         return
-    about = _read_model(_LastRun, path)
-    if about.revision != dataset.revision:
+    about = _read_stated(folder / _ABOUT, "path", "revision")
+    if about["revision"] != dataset.revision:
         raise usage_error(
-            f"{folder}: holds results of other data ({about.path}, revision {about.revision[:12]}; the data in use, "
-            f"{dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data with "
-            "--data"
+            f"{folder}: holds results of other data ({about['path']}, revision {about['revision'][:12]}; the data in "
+            f"use, {dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data "
+            "with --data"
         )
 
 
-def _read_model(model: type[M], path: Path) -> M:
-    try:
-        return model.model_validate(read_json(path))
-    except ValidationError as error:
-        raise InputError(f"{path}: damaged ({first_fault(error)}); delete it and run the grid again") from error
+def _read_stated(path: Path, *names: str) -> dict[str, Any]:
+    stated = read_json(path)
+    if not isinstance(stated, dict) or not all(isinstance(stated.get(name), str) for name in names):
+        raise InputError(f"{path}: damaged; delete it and run the grid again")
+    return stated
 
 
 def _free_memory(seconds: float) -> None:

@@ -18,6 +18,7 @@ from turkic_idiom_tasks.runs.idiomaticity import IdiomaticityCells
 from turkic_idiom_tasks.runs.retrieval import RetrievalCells
 from turkic_idiom_tasks.runs.similarity import SimilarityCells
 from turkic_idiom_tasks.runs.spans import SpanCells
+from turkic_idiom_tasks.training.config import first_problem
 
 KINDS: dict[str, type[CellKind]] = {
     kind.name: kind for kind in (RetrievalCells, SpanCells, SimilarityCells, IdiomaticityCells)
@@ -52,18 +53,7 @@ def read_grid_file(path: Path) -> list[CellKind]:
             # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
             parts.append(kind.model_validate_json(json.dumps(part, default=str)))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            field = ": ".join(key for key in first["loc"] if isinstance(key, str))
-            cause = first.get("ctx", {}).get("error")
-            if first["type"] == "missing":
-                problem = f"{field} is missing"
-            elif first["type"] == "tuple_type":  # pydantic would ask for a tuple, which YAML does not have
-                problem = f"{field}: must be a list, not {display(first['input'])}"
-            elif cause is not None:  # a message of our own, which is complete
-                problem = f"{field}: {cause}" if field else str(cause)
-            else:
-                problem = f"{field}: {first['msg'][0].lower()}{first['msg'][1:]}, not {display(first['input'])}"
-            raise InputError(f"{place}: {problem}") from error
+            raise InputError(f"{place}: {first_problem(error)}") from error
     if not parts:
         raise InputError(
             f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
@@ -74,14 +64,8 @@ def read_grid_file(path: Path) -> list[CellKind]:
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
     """Raise InputError if a value is no mapping, or has unknown keys; pydantic would not name the nearest one."""
     names = list(known)
-    problems = []
     if not isinstance(content, Mapping):
-        problems.append(f"must be a mapping with the keys {', '.join(names)}, not {display(content)}")
-    else:
-        for key in content:
-            if key not in names:
-                problems.append(f"unknown key {display(key)}{nearest(str(key), names)}")
-        if problems:
-            problems.append(f"known: {', '.join(names)}")
-    if problems:
-        raise InputError(f"{place}: {'; '.join(problems)}")
+        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {display(content)}")
+    unknown = [f"unknown key {display(key)}{nearest(str(key), names)}" for key in content if key not in names]
+    if unknown:
+        raise InputError(f"{place}: {'; '.join(unknown)}; known: {', '.join(names)}")

@@ -18,6 +18,7 @@ import ray
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.reading import first_line
 from turkic_idiom_tasks.runs.grid import Job, Outcome
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -73,7 +74,7 @@ class RayRunner:
                     if deaths >= ATTEMPTS:  # its first cell is given up; if one more worker dies, all are
                         n_lost = 1 if deaths == ATTEMPTS else len(cells)
                     for cell in cells[:n_lost]:
-                        yield Outcome(cell, f"its worker died ({_first_line(error)})")
+                        yield Outcome(cell, f"its worker died ({first_line(error)})")
                     if cells[n_lost:]:
                         names = {cell: rest.names[cell] for cell in cells[n_lost:]}
                         waiting.append((replace(rest, names=names), deaths))
@@ -97,11 +98,11 @@ class RayRunner:
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
             if self.address is None:
                 raise InputError(
-                    f"Ray does not start on this machine ({_first_line(error)}); correct that, leave out --jobs and "
+                    f"Ray does not start on this machine ({first_line(error)}); correct that, leave out --jobs and "
                     "the other options of Ray to run one cell at a time, or name a running cluster with --address"
                 ) from error
             raise InputError(
-                f"no Ray cluster at {self.address} ({_first_line(error)}); start one with `ray start --head`, or "
+                f"no Ray cluster at {self.address} ({first_line(error)}); start one with `ray start --head`, or "
                 "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
             ) from error
         finally:
@@ -130,8 +131,3 @@ def run_in_worker(job: Job, dataset: Dataset, folder: Path) -> list[Outcome]:
         return [Outcome(cell, message) for cell in job.names]
     os.chdir(folder)
     return list(job.run(dataset))
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -132,18 +132,12 @@ class RetrievalCells(CellKind):
             ):
                 predictions[key] = by_pooling[pooling]
             end = time.perf_counter()
-            outcome: dict[str, JsonValue] = {
-                "untuned_ndcg": tuned.untuned.score,
-                "tuned_ndcg": tuned.tuned.score if tuned.tuned else None,
-                "kept_step": tuned.kept.step,
-                "steps": tuned.n_steps,
-                "diverged_at": tuned.diverged_at,
-                "verdict": tuned.verdict,
-                "loss": tuned.loss,
+            outcome = tuned.record() | {
                 "load_seconds": round(loaded - start, 3),
                 "train_seconds": round(trained - loaded, 3),
                 "test_seconds": round(end - trained, 3),
             }
+            del outcome["history"]  # in which a score by language may be NaN, as no record has it
             return build_record(
                 cell.model,
                 predictions,

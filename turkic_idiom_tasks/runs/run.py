@@ -83,17 +83,13 @@ class _Unit:
 
 def run_models(
     models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter | None = None
-) -> list[ModelRun]:
-    """Return what `run_each` yields."""
-    return list(run_each(models, dataset, options, reporter=reporter or Reporter()))
-
-
-def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter) -> Iterator[ModelRun]:
+) -> Iterator[ModelRun]:
     """Score models one after the other, and write each result when it is done; finished results are only read.
 
     After an InputError about a model or the folder, results that are written already stay. Models are mteb or Hugging
     Face names, or local folders.
     """
+    reporter = reporter or Reporter()
     datasets = open_datasets(dataset, options)
     keys = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
@@ -114,7 +110,7 @@ def run_each(models: Sequence[str], dataset: Dataset, options: RunOptions, *, re
                 unit.folder.check_data()
                 for line in _read_finished(unit, options):
                     note(line)
-        for unit in units:
+        for unit in units:  # no folder is made before the data of all of them is checked
             check_writable(unit.folder.path)
         # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
         failure: Exception | None = None
@@ -193,8 +189,6 @@ def _check_options(names: Sequence[str], options: RunOptions, note: Callable[[st
         if any(given.values()):
             ignored = ", ".join(option for option, is_given in given.items() if is_given)
             note(f"{name}: not a transformer encoder, so these have no effect: {ignored}")
-    if options.first_layer != FIRST_LAYER and "first_last" not in options.poolings:
-        note("first_layer has no effect without --pooling first_last")
 
 
 def estimate(dataset: Dataset, options: RunOptions) -> str:
@@ -225,10 +219,10 @@ def _units(
             "first_layer": options.first_layer if pooling == "first_last" else None,
             "max_length": PooledEncoder(loaded.encoder).max_length if pooling else None,
         }
-        settings |= trust_setting(options.trust_remote_code) | dict(loaded.served)
+        not_default = trust_setting(options.trust_remote_code)
+        settings |= not_default | dict(loaded.served)
         if loaded.files:
             settings["files"] = loaded.files
-        not_default = trust_setting(options.trust_remote_code)
         for name, default in (("dtype", "float32"), ("first_layer", FIRST_LAYER)):
             if settings[name] not in (None, default):
                 not_default[name] = settings[name]
@@ -265,7 +259,7 @@ def _read_finished(unit: _Unit, options: RunOptions) -> Iterator[str]:
             yield f"{place} have {', '.join(differences)}; computed again"
             continue
         (scored,) = score_record(read_record(unit.folder.record_path(subset), unit.folder.dataset))
-        if scored.cut is not None and (options.top_k is None or scored.cut < options.top_k):
+        if scored.cut is not None and (not options.top_k or scored.cut < options.top_k):
             yield f"{place} list only {scored.cut} documents per query; computed again"
             continue
         unit.scored[subset] = scored
@@ -324,7 +318,7 @@ def _compute(
                 seconds=result.seconds,
                 throughput=result.throughput,
             )
-            unit.folder.write(subset, record, top_k=options.top_k)
+            unit.folder.write(subset, record, top_k=options.top_k or None)
             unit.scored[subset] = scored
             unit.headers[subset] = record.header
             if not unit.missing:

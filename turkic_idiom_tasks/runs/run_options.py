@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,8 +17,6 @@ from turkic_idiom_tasks.harnesses.mteb_loading import task_class
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SubsetKey
-from turkic_idiom_tasks.tasks.siblings.semeval import SETTINGS
-from turkic_idiom_tasks.training.config import checked
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -29,8 +26,23 @@ FULL_NAMES = {short: task.name for short, task in TASKS.items()}
 FULL_NAMES |= {short: task.name for short, task in SIMILARITY_TASKS.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
+class ModelSettings(BaseModel):
+    """Settings of ``turkic-idiom run --set``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    device: str | None = None  # None lets the library choose
+    dtype: str = "float32"  # of the weights of transformers
+    batch_size: PositiveInt = BATCH_SIZE  # texts per forward pass
+    # index of the hidden states that first_last takes as the first layer
+    first_layer: Annotated[int, Field(ge=0, le=1)] = FIRST_LAYER
+    top_k: NonNegativeInt = TOP_K  # documents per query in the records; 0 keeps the whole pool
+    query_prompt: str = ""  # before the texts of each role; of models on a server
+    document_prompt: str = ""
+    setting: Literal["pre_train", "fine_tune"] = "pre_train"  # of a submission to SemEval
+
+
+class RunOptions(ModelSettings):
     """Tasks and settings of a run."""
 
     tasks: tuple[str, ...]  # short names
@@ -40,37 +52,8 @@ class RunOptions:
     languages: tuple[str, ...] = ()  # codes; only subsets with one of them are scored; empty means all languages
     revision: str | None = None  # of the model on the Hub
     trust_remote_code: bool = False  # whether code that comes with a model may be executed
-    device: str | None = None  # None lets the library choose
-    dtype: str = "float32"  # of the weights of transformers
-    batch_size: int = BATCH_SIZE  # texts per forward pass
-    first_layer: int = FIRST_LAYER  # index of the hidden states that first_last takes as the first layer
-    top_k: int | None = TOP_K  # documents per query in the records; None keeps the whole pool
     overwrite: bool = False  # whether finished results are computed again
     base_url: str = ""  # of a server that has the models
-    query_prompt: str = ""  # before the texts of each role; of models on a server
-    document_prompt: str = ""
-    setting: str = SETTINGS[0]  # of a submission to SemEval
-
-
-class ModelSettings(BaseModel):
-    """Settings of ``turkic-idiom run --set``, checked; the defaults are those of `RunOptions`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    dtype: str = "float32"
-    batch_size: PositiveInt = BATCH_SIZE
-    first_layer: Annotated[int, Field(ge=0, le=1)] = FIRST_LAYER
-    top_k: NonNegativeInt = TOP_K
-    device: str | None = None
-    query_prompt: str = ""
-    document_prompt: str = ""
-    setting: Literal["pre_train", "fine_tune"] = "pre_train"
-
-
-def model_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of `RunOptions` that such settings stand for; 0 as `top_k` is the whole pool."""
-    settings = checked(ModelSettings, stated).model_dump()
-    return settings | {"top_k": settings["top_k"] or None}
 
 
 class Reporter:

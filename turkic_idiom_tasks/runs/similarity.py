@@ -53,7 +53,6 @@ from turkic_idiom_tasks.training.config import (
     IdiomTokenConfig,
     SimilarityConfig,
     check_token_inputs,
-    checked,
 )
 from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
 from turkic_idiom_tasks.training.triplets import (
@@ -139,8 +138,8 @@ class SimilarityCells(CellKind):
         return treatments
 
     def _token_config(self, replacement: str) -> IdiomTokenConfig:
-        settings = {"idiom_tokens": replacement, "idiom_token_init": self.idiom_token_init}
-        return checked(IdiomTokenConfig, settings | {"pretrain_epochs": self.pretrain_epochs})
+        settings = self.model_dump(include={"idiom_token_init", "pretrain_epochs"})
+        return IdiomTokenConfig.model_validate({"idiom_tokens": replacement, **settings})
 
     def cells(self, dataset: Dataset) -> Iterator[Cell]:
         """Yield the cells model by model: without idiom tokens and with them, the untrained encoder, then each loss."""

@@ -10,13 +10,12 @@ it.
 from __future__ import annotations
 
 import logging
-import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PositiveInt, model_validator
+from pydantic import AfterValidator, JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TestSentences
@@ -62,28 +61,6 @@ SIZES = (10, 30, 50)  # the paper's samples; none (zero-shot) and all sentences 
 Sizes = Annotated[AtLeastOne[PositiveInt], AfterValidator(lambda sizes: tuple(sorted(sizes)))]
 
 
-class TrainingOutcome(BaseModel):
-    """Outcome of a training; that of a checkpoint is saved in its folder."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    best_epoch: int | None  # whose weights were kept; None without validation sentences
-    validation_span_f1: float | None  # its span F1 in [0, 1]; None if undefined
-    history: list[dict[str, float | None]]  # number, validation loss and span F1 of every epoch
-    seconds: float  # for loading, training and testing
-
-    @classmethod
-    def of(cls, tuned: FineTuned, *, seconds: float = 0.0) -> TrainingOutcome:
-        """Return the outcome of a training; what is undefined (NaN) becomes None."""
-        history = [{name: _number(value) for name, value in epoch.items()} for epoch in tuned.history]
-        return cls(
-            best_epoch=tuned.best_epoch,
-            validation_span_f1=_number(tuned.validation_f1),
-            history=history,
-            seconds=round(seconds, 3),
-        )
-
-
 class SpanCells(CellKind):
     """Span cells of a grid."""
 
@@ -103,17 +80,13 @@ class SpanCells(CellKind):
             raise ValueError(f"targets: {self.language} is the language that is trained on; leave it out")
         return self
 
-    def check_source(self, dataset: Dataset) -> None:
-        """Raise InputError if the data has no sentence in the source language."""
+    def cells(self, dataset: Dataset) -> Iterator[Cell]:
+        """Yield the cells of each model and seed: the source language, then each other one by growing size."""
         if self.language not in dataset.span_languages:
             raise InputError(
                 f"{dataset.path}: no annotated {self.language} sentences to train on; found "
                 f"{', '.join(dataset.span_languages) or 'none in any language'}; choose another language or other data"
             )
-
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells of each model and seed: the source language, then each other one by growing size."""
-        self.check_source(dataset)
         sizes: dict[str, list[Size]] = {}
         for target in dataset.span_languages:
             if target != self.language and (self.targets is None or target in self.targets):
@@ -134,18 +107,6 @@ class SpanCells(CellKind):
         """Return the cell of the source language, trained on all its sentences."""
         return Cell(SPAN, model, f"from-{self.language}", seed=seed, target=self.language, size=ALL)
 
-    def checkpoint_folder(
-        self, model: str, seed: int, *, dataset: Dataset, folder: Path, trust_remote_code: bool = False
-    ) -> Path:
-        """Return the folder of the checkpoint of a model and seed; its name depends on everything that decides it."""
-        name = cell_name(
-            self.source_cell(model, seed),
-            settings=self.training.model_dump() | trust_setting(trust_remote_code),
-            model_revision=content_revision(model),
-            data_revision=dataset.revision,
-        )
-        return folder / CHECKPOINTS / name
-
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training."""
         return self.training.model_dump()
@@ -162,22 +123,26 @@ class SpanCells(CellKind):
         from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune
 
         model, seed = cells[0].model, cells[0].seed or 0
-        checkpoint = self.checkpoint_folder(
-            model, seed, dataset=dataset, folder=folder, trust_remote_code=trust_remote_code
+        revision = content_revision(model)
+        name = cell_name(  # which depends on everything that decides the checkpoint
+            self.source_cell(model, seed),
+            settings=self.training.model_dump() | trust_setting(trust_remote_code),
+            model_revision=revision,
+            data_revision=dataset.revision,
         )
+        checkpoint = folder / CHECKPOINTS / name
         decides = self._decides(model, seed, dataset)
         if checkpoint.is_dir() and is_first_process() and not is_whole(checkpoint, decides):
             aside = checkpoint.with_name(f"{checkpoint.name}.set-aside-{time.time_ns()}")
             log.warning("%s: damaged or of another training; it is now %s, and trained again", checkpoint, aside.name)
             checkpoint.rename(aside)
         if checkpoint.is_dir():
-            source = TrainingOutcome.model_validate(read_json(checkpoint / SPAN_RECORD))
+            record = read_json(checkpoint / SPAN_RECORD)
             classifier = TokenClassifier.load(str(checkpoint), trust_remote_code=trust_remote_code)
         else:
-            classifier, source = self._train_source(
+            classifier, record = self._train_source(
                 model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
             )
-        revision = content_revision(model)
         # Each cell changes the classifier, and the next one must not notice: all begin with these weights. They wait on
         # the CPU, which leaves the accelerator's memory to the training.
         weights: dict[str, Any] = {}
@@ -187,16 +152,16 @@ class SpanCells(CellKind):
         def finish(cell: Cell) -> Record:
             start = time.perf_counter()
             classifier.model.load_state_dict(weights)
-            outcome = source
-            if cell.target != self.language:
-                outcome = TrainingOutcome(best_epoch=None, validation_span_f1=None, history=[], seconds=0.0)
-                if cell.size != 0:
-                    splits = dataset.sentences(str(cell.target))
-                    size = cell.size if isinstance(cell.size, int) else None
-                    sample = few_shot_sample(splits[TRAIN], size, seed=seed)
-                    outcome = TrainingOutcome.of(
-                        fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed)
-                    )
+            training_seconds = 0.0
+            outcome: dict[str, Any] = {"best_epoch": None, "validation_span_f1": None, "history": []}
+            if cell.target == self.language:
+                training_seconds = record["seconds"]
+                outcome = {name: record[name] for name in outcome}
+            elif cell.size != 0:
+                splits = dataset.sentences(str(cell.target))
+                size = cell.size if isinstance(cell.size, int) else None
+                sample = few_shot_sample(splits[TRAIN], size, seed=seed)
+                outcome = _outcome(fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed))
             sentences = dataset.test_sentences(str(cell.target))
             predictions = _tag(classifier, sentences)
             key = (SPANS, sentences.language)
@@ -214,9 +179,9 @@ class SpanCells(CellKind):
                     seed=cell.seed,
                     size=cell.size,
                     config=self.training.model_dump(),
-                    outcome=outcome.model_dump(exclude={"seconds"}),  # they are part of those of the record
+                    outcome=outcome,
                 ),
-                seconds=time.perf_counter() - start + outcome.seconds,
+                seconds=time.perf_counter() - start + training_seconds,
             )
 
         return finish
@@ -228,8 +193,11 @@ class SpanCells(CellKind):
 
     def _train_source(
         self, model: str, seed: int, dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
-    ) -> tuple[TokenClassifier, TrainingOutcome]:
-        """Fine-tune a model on the source language and save it; under torchrun only the first process saves it."""
+    ) -> tuple[TokenClassifier, dict[str, Any]]:
+        """Fine-tune a model on the source language and save it; under torchrun only the first process saves it.
+
+        Returned beside it is the record of the training, in which `seconds` are those of loading, training and testing.
+        """
         from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
         from turkic_idiom_tasks.training.cards import save_checkpoint
         from turkic_idiom_tasks.training.span import fine_tune, load_untuned
@@ -240,24 +208,24 @@ class SpanCells(CellKind):
         tuned = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
         scores = score_predictions(sentences, _tag(classifier, sentences))
-        outcome = TrainingOutcome.of(tuned, seconds=time.perf_counter() - start)
+        record: dict[str, Any] = {
+            **self._decides(model, seed, dataset),
+            "model": model,
+            "data": {"path": dataset.path, "revision": dataset.revision},
+            "scores": scores,
+            "versions": installed_versions(),
+            **trust_setting(trust_remote_code),
+            **_outcome(tuned),
+            "seconds": round(time.perf_counter() - start, 3),
+        }
         if is_first_process():
-            record: Mapping[str, Any] = {
-                **self._decides(model, seed, dataset),
-                "model": model,
-                "data": {"path": dataset.path, "revision": dataset.revision},
-                "scores": scores,
-                "versions": installed_versions(),
-                **trust_setting(trust_remote_code),
-                **outcome.model_dump(),
-            }
             # a worker of Ray whose driver was killed may have saved the same one just now
             try:
                 save_checkpoint(classifier, checkpoint, record)
             except InputError:
                 if not checkpoint.is_dir():
                     raise
-        return classifier, outcome
+        return classifier, record
 
 
 def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Prediction]:
@@ -265,5 +233,10 @@ def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Predicti
     return classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+def _outcome(tuned: FineTuned) -> dict[str, Any]:
+    """Return the outcome of a training for a record, in which None stands for what is undefined."""
+    from turkic_idiom_tasks.training.cards import without_nan
+
+    outcome = {"best_epoch": tuned.best_epoch, "validation_span_f1": tuned.validation_f1}
+    cleaned: dict[str, Any] = without_nan(outcome | {"history": tuned.history})
+    return cleaned

@@ -21,7 +21,7 @@ from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, trust_setting
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import check_writable, new_folder, write_json, write_text
-from turkic_idiom_tasks.io.reading import read_json
+from turkic_idiom_tasks.io.reading import first_line, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.record import installed_versions
@@ -140,7 +140,6 @@ def model_card(kind: str, record: Mapping[str, Any]) -> str:
 @contextmanager
 def new_model(folder: Path) -> Iterator[Path]:
     """Yield a folder to save a model in, which gets its name when all files are written; see `files.new_folder`."""
-    check_new(folder)
     with new_folder(folder) as unfinished, quiet_loading():
         try:
             yield unfinished
@@ -148,9 +147,8 @@ def new_model(folder: Path) -> Iterator[Path]:
         except Exception as error:
             if _OS_ERROR not in str(error) or isinstance(error, InputError | OSError):
                 raise
-            reason = str(error).splitlines()[0]
             raise InputError(
-                f"{folder}: cannot be written ({reason}); make room, or choose another folder with --out"
+                f"{folder}: cannot be written ({first_line(error)}); make room, or choose another folder with --out"
             ) from error
 
 

@@ -143,12 +143,6 @@ class IdiomaticityConfig(TrainerSettings):
     max_length: PositiveInt = 128  # sub-words of a sentence, or of a pair, that are used
 
 
-class TrainingSeeds(Settings):
-    """Seeds with which a training is repeated; the command line gives them one by one."""
-
-    seeds: tuple[Seed, ...] = SEEDS
-
-
 SettingsKind = TypeVar("SettingsKind", bound=BaseModel)
 
 
@@ -176,16 +170,24 @@ def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> Setting
     try:
         return kind.model_validate(dict(settings))
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = f"no setting of this name; known: {', '.join(kind.model_fields)}"
-        if fault["loc"]:  # otherwise it is about several settings
-            name = ".".join(str(part) for part in fault["loc"])
-            # our own validators state the value themselves
-            stated = name if fault["type"] == "value_error" else f"{name} is {display(fault['input'])}"
-            message = f"{stated}: {message}"
-        raise usage_error(message) from error
+        known = ", ".join(kind.model_fields)
+        is_unknown = error.errors()[0]["type"] == "extra_forbidden"
+        raise usage_error(first_problem(error) + (f"; known: {known}" if is_unknown else "")) from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return the name and value of the first setting that cannot be used, and why."""
+    fault = error.errors(include_url=False)[0]
+    message = fault["msg"].removeprefix("Value error, ")
+    name = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "missing":
+        return f"{name} is missing"
+    if fault["type"] == "extra_forbidden":
+        message = "no setting of this name"
+    if not name:  # it is about several settings
+        return message
+    # our own validators state the value themselves
+    return f"{name}: {message}" if fault["type"] == "value_error" else f"{name} is {display(fault['input'])}: {message}"
 
 
 def is_first_process() -> bool:

@@ -14,7 +14,7 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_packages, keep_to_progress, trainer_arguments
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_package, keep_to_progress, trainer_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def train_encoder(
     ``eval_score_CODE``, and `IS_FINITE`. `evaluations` of them are spread over the steps; None evaluates after every
     epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
-    check_packages("accelerate")
+    check_package("accelerate")
     # With several processes, the trainer drops rows that fill no batch, and would train on nothing without a word.
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:
         raise InputError(

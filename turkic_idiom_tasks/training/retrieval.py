@@ -28,7 +28,7 @@ from turkic_idiom_tasks.training.config import COSINE, MNRL, RetrievalConfig, n_
 from turkic_idiom_tasks.training.encoder_trainer import Tuned, train_encoder
 from turkic_idiom_tasks.training.regimes import RegimeData, labelled_pairs
 from turkic_idiom_tasks.training.trainee import Trainee
-from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, IS_FINITE, check_packages
+from turkic_idiom_tasks.training.trainer import EVALUATION_BATCH, IS_FINITE, check_package
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -43,7 +43,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     if loss == COSINE and config.negatives == 0:
         log.warning("0 negatives, the paper's setting to the letter: nothing pushes vectors apart, so they collapse")
     if config.lora:
-        check_packages("peft")
+        check_package("peft")
         from peft import LoraConfig, get_peft_model  # late, because the package is optional
 
         set_seed(config.seed)  # adapters begin with random weights

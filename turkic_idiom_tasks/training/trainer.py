@@ -176,7 +176,7 @@ def train_model(
     Without `best` there is no evaluation, and the last weights stay. The name is for messages; the options are those of
     the stock ``Trainer``.
     """
-    check_packages("accelerate")
+    check_package("accelerate")
     arguments = trainer_arguments(
         TrainingArguments,
         config,
@@ -227,10 +227,7 @@ def load_with_new_head(
     return model, tokenizer
 
 
-def check_packages(*names: str) -> None:
+def check_package(name: str) -> None:
     """Raise InputError if a package that a training needs is not installed."""
-    missing = [name for name in names if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"fine-tuning needs {' and '.join(missing)}; install with: pip install 'turkic-idiom-tasks[finetune]'"
-        )
+    if find_spec(name) is None:
+        raise InputError(f"fine-tuning needs {name}; install with: pip install 'turkic-idiom-tasks[finetune]'")

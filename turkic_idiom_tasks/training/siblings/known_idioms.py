@@ -9,7 +9,7 @@ from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, complete_entries
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomForm, KnownIdiom
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, decode_text, read_file
+from turkic_idiom_tasks.io.reading import decode_text, input_errors, read_file
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN
 from turkic_idiom_tasks.training.triplets import ASTITCH, CHENGYU, LEXICON, TripletData
@@ -49,10 +49,8 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
 
 def read_sentences(path: Path) -> list[str]:
     """Return the sentences of a file, one a line; empty lines are left out."""
-    try:
+    with input_errors(path):
         text = decode_text(read_file(path))
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}") from error
     sentences = [line.strip() for line in text.splitlines() if line.strip()]
     if not sentences:
         raise InputError(f"{path}: no sentence; write one in each line")

@@ -41,7 +41,6 @@ from turkic_idiom_tasks.training.regimes import text_key
 ASTITCH, SEMEVAL, LEXICON, DODIOM = "astitch", "semeval", "lexicon", "dodiom"
 ZERO_SHOT, ONE_SHOT, FEW_SHOT = SETUPS = ("zero-shot", "one-shot", "few-shot")
 CONTEXT, IDIOM = INPUTS = ("context", "idiom")
-SUBTASKS = ("A", "B")
 DODIOM_VARIABLE = "DODIOM_DATA"
 DODIOM_SOURCE = "https://github.com/Dodiom/dodiom"
 _SHOTS = {ZERO_SHOT: 0, ONE_SHOT: 1, FEW_SHOT: 4}  # sentences of each label and idiom; the paper has 1 to 4
@@ -87,11 +86,9 @@ def build_labelled(
     ``por`` of AStitch and SemEval, or codes of a lexicon's.
     """
     problems = []
-    chosen = {"setup": ([setup], SETUPS), "subtask": ([subtask], SUBTASKS), "inputs": (inputs, INPUTS)}
-    for option, (names, known) in chosen.items():
-        for name in names:
-            if name not in known:
-                problems.append(f"--{option} {name}: choose one of {', '.join(known)}")
+    for name in inputs:
+        if name not in INPUTS:
+            problems.append(f"--inputs {name}: choose one of {', '.join(INPUTS)}")
     if subtask == "B" and tuple(inputs) != (IDIOM,):
         problems.append("--subtask B: a sentence and a meaning are given, nothing else; leave out --inputs")
     if data in (ASTITCH, SEMEVAL):
