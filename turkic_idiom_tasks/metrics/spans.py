@@ -83,9 +83,12 @@ def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     """Return the share of tags, O included, that are correct, in [0, 1]; NaN without any tag."""
-    pairs = _tag_pairs(gold, predicted)
-    correct = sum(gold_tag == predicted_tag for gold_tag, predicted_tag in pairs)
-    return _share(correct, len(pairs))
+    _check_lengths(gold, predicted)
+    n_correct = n_tags = 0
+    for gold_tags, tags in zip(gold, predicted, strict=True):
+        n_correct += sum(one == other for one, other in zip(gold_tags, tags, strict=True))
+        n_tags += len(tags)
+    return _share(n_correct, n_tags)
 
 
 def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
@@ -170,15 +173,6 @@ def _spans_of(tags: tuple[str, ...], *, strict: bool) -> frozenset[tuple[int, in
         entities = Entities([list(tags)], IOB2).entities[0]
         return frozenset((entity.start, entity.end) for entity in entities)
     return frozenset((start, end + 1) for _, start, end in get_entities(list(tags)))
-
-
-def _tag_pairs(gold: Sequence[Tags], predicted: Sequence[Tags]) -> list[tuple[str, str]]:
-    """Return the gold and the predicted tag of every word of all sentences."""
-    _check_lengths(gold, predicted)
-    pairs: list[tuple[str, str]] = []
-    for gold_tags, predicted_tags in zip(gold, predicted, strict=True):
-        pairs.extend(zip(gold_tags, predicted_tags, strict=True))
-    return pairs
 
 
 def _check_lengths(gold: Sequence[Tags], predicted: Sequence[Tags]) -> None:
