@@ -187,6 +187,9 @@ def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, t
     plain = browser.new_context(java_script_enabled=False).new_page()
     plain.goto(f"file://{tmp_path}/t2.html")
     assert plain.locator(".board tbody tr:visible").count() == 72
+    assert plain.locator("#filters:visible, #theme:visible").count() == 0
+    plain.goto(f"file://{tmp_path}/compare.html")
+    assert "turkic-idiom compare" in plain.locator("noscript").inner_text()
     plain.context.close()
     page.close()
 
@@ -333,15 +336,6 @@ def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
     assert light.evaluate(colour) == night
     dark.get_by_role("button", name="Dark mode").click()
     assert dark.evaluate(colour) == paper
-
-
-def test_without_javascript_the_tables_are_whole(open_page, site):
-    page = open_page("index-all.html", java_script_enabled=False)
-    assert page.locator(".board tbody tr:visible").count() == 12
-    assert page.locator("#filters").is_hidden()
-    assert page.locator("#theme").is_hidden()
-    page.goto(f"{site}/compare.html")
-    assert "turkic-idiom compare" in page.locator("noscript").inner_text()
 
 
 def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):

@@ -50,8 +50,7 @@ def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
     In this and the other functions gold and predicted are the tags of each sentence; a ValueError names the first
     sentence with another number of tags than in gold. A strict span must be proper IOB2.
     """
-    correct, n_predicted, n_gold = span_counts(gold, predicted, strict=strict).sum(axis=0)
-    return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
+    return Scores.of_counts(*span_counts(gold, predicted, strict=strict).sum(axis=0).tolist())
 
 
 def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> npt.NDArray[np.int64]:
@@ -67,8 +66,7 @@ def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
 
 def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
     """Return micro-averaged scores of single tags other than O, of words or of sub-words."""
-    correct, n_predicted, n_gold = token_counts(gold, predicted).sum(axis=0)
-    return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
+    return Scores.of_counts(*token_counts(gold, predicted).sum(axis=0).tolist())
 
 
 def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.int64]:
