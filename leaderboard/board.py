@@ -198,10 +198,8 @@ def language_boards(board: Board) -> dict[str, Board]:
     boards = {}
     for code in board.data.languages:
         # A subset that nobody has would leave every model without a rank over all tasks of the language
-        subsets = []
-        for subset in board.data.subsets:
-            if subset.language == code and (subset.task, subset.name) in submitted:
-                subsets.append(subset)
+        of_language = [subset for subset in board.data.subsets if subset.language == code]
+        subsets = [subset for subset in of_language if (subset.task, subset.name) in submitted]
         keys = {(subset.task, subset.name) for subset in subsets}
         by_id = {}
         for name, submission in board.by_id.items():

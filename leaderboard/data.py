@@ -31,13 +31,13 @@ class SubsetItems:
     concepts: tuple[str, ...]  # (n,) of each item; the items of one concept are resampled together
     texts: Mapping[str, str]  # id -> text, sorted by id
     answers: Mapping[str, str]  # id -> the relevant documents, the idiom in the sentence, or the right option
-    n_right: Mapping[str, int]  # id -> number of relevant documents, or of idioms in the sentence
     floor: float = 0.0  # main score of a random ranking or choice
     pool: int | None = None  # number of documents that are ranked; None where none are
     # Queries whose right answers spelling does not find. None where spelling does not matter: it does only where idioms
     # are looked for, as related languages have many idioms of the same words.
     spelling_free: frozenset[str] | None = None
     documents: Mapping[str, str] = field(default_factory=dict)  # id -> text of what is ranked
+    n_right: Mapping[str, int] = field(default_factory=dict)  # id -> number of relevant documents, of queries alone
     headline_floor: float | None = 0.0  # what the headline corrects for; None if too few queries are spelling-free
 
     @property
@@ -127,7 +127,6 @@ def item_board_data(dataset: Dataset) -> BoardData:
                         for item in items.rows
                     },
                     answers={item.id: option_texts(item)[item.gold] for item in items.rows},
-                    n_right={item.id: 1 for item in items.rows},
                     floor=items.chance,
                     headline_floor=items.chance,
                     spelling_free=frozenset(item.id for item in items.rows if not item.shares_stem)
@@ -181,7 +180,6 @@ def _pairs(dataset: Dataset, name: str) -> SubsetItems:
         concepts=tuple(row.concept for row in rows),
         texts={row.id: row.sentence1 for row in rows},
         answers={row.id: row.sentence2 for row in rows},
-        n_right={row.id: 1 for row in rows},
     )
 
 
@@ -194,5 +192,4 @@ def _sentences(dataset: Dataset, language: str) -> SubsetItems:
         concepts=sentences.concepts,
         texts={row.id: row.sentence for row in sentences.rows},
         answers={row.id: row.idiom for row in sentences.rows},
-        n_right={row.id: len(row.spans()) for row in sentences.rows},
     )

@@ -18,7 +18,7 @@ from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
-from turkic_idiom_tasks.tasks.items.item_types import TRAPS, Item
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE, Item
 from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL_THREE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
@@ -26,55 +26,45 @@ Values = dict[str, Any]  # what a template shows, by name
 
 N_MISSED = 5  # items of each task
 
-_RETRIEVAL_COLUMNS = {
+_COLUMNS: dict[str, tuple[str, ...]] = {  # task -> the scores beside the main one
+    SPANS: ("span_precision", "span_recall", "token_f1", "token_accuracy"),
+    STS: ("spearman_idiom", "affinity", "scaled_similarity", "accuracy"),
+    USAGE: ("accuracy_corrected", "pair_accuracy", "recall_figurative", "recall_literal", "unreadable"),
+    RECALL_THREE: ("first", "exact", "unjudged", "unreadable"),
+    CLOZE_OPEN: ("exact", "lemma", "unreadable"),
+}
+_OPEN_COLUMNS: tuple[str, ...] = ("exact", "lemma", "unjudged", "unreadable")
+_CHOICE_COLUMNS = ("accuracy_corrected", "near_share", "lexical_share", "random_share", "unreadable")
+_RETRIEVAL_COLUMNS: tuple[str, ...] = ("ndcg_floor", "ndcg_corrected", "ndcg_strict", "ndcg_at_10", "mrr")
+_RETRIEVAL_COLUMNS += ("recall_at_1", "recall_at_5", "recall_at_10")
+_TITLES = {  # of scores whose names do not say it
     "ndcg_floor": "floor",
     "ndcg_corrected": "corrected",
     "ndcg_strict": "strict",
     "ndcg_at_10": "nDCG@10",
     "mrr": "MRR",
-    "recall_at_1": "recall@1",
-    "recall_at_5": "recall@5",
-    "recall_at_10": "recall@10",
-}
-_CHOICE_COLUMNS = {
+    "span_precision": "precision",
+    "span_recall": "recall",
+    "token_f1": "token F1",
+    "spearman_idiom": "idiom pairs",
+    "accuracy": "paraphrase nearer",
     "accuracy_corrected": "corrected",
+    "pair_accuracy": "both right",
+    "first": "first right",
+    "exact": "exact form",
+    "unjudged": "not judged",
     "near_share": "near traps",
     "lexical_share": "lexical traps",
     "random_share": "random traps",
-    "unreadable": "unreadable",
 }
-_COLUMNS = {  # task -> name of a score -> its title
-    SPANS: {
-        "span_precision": "precision",
-        "span_recall": "recall",
-        "token_f1": "token F1",
-        "token_accuracy": "token accuracy",
-    },
-    STS: {
-        "spearman_idiom": "idiom pairs",
-        "affinity": "affinity",
-        "scaled_similarity": "scaled similarity",
-        "accuracy": "paraphrase nearer",
-    },
-    "usage": {
-        "accuracy_corrected": "corrected",
-        "pair_accuracy": "both right",
-        "recall_figurative": "recall, figurative",
-        "recall_literal": "recall, literal",
-        "unreadable": "unreadable",
-    },
-    RECALL_THREE: {"first": "first right", "exact": "exact form", "unjudged": "not judged", "unreadable": "unreadable"},
-    CLOZE_OPEN: {"exact": "exact form", "lemma": "lemma", "unreadable": "unreadable"},
-}
-_OPEN_COLUMNS = {"exact": "exact form", "lemma": "lemma", "unjudged": "not judged", "unreadable": "unreadable"}
 
 
 def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     """Return one task on the page of a submission: a row for each subset with all of its scores."""
-    main, columns = {SPANS: "span F1", STS: "Spearman"}.get(task, "nDCG"), _COLUMNS.get(task, _RETRIEVAL_COLUMNS)
+    main, usual_columns = {SPANS: "span F1", STS: "Spearman"}.get(task, "nDCG"), _RETRIEVAL_COLUMNS
     if task in ITEM_TASKS:
-        main, columns = ("accepted", _OPEN_COLUMNS) if task in OPEN_TASKS else ("accuracy", _CHOICE_COLUMNS)
-        columns = _COLUMNS.get(task, columns)
+        main, usual_columns = ("accepted", _OPEN_COLUMNS) if task in OPEN_TASKS else ("accuracy", _CHOICE_COLUMNS)
+    columns = _COLUMNS.get(task, usual_columns)
     rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):
@@ -84,7 +74,7 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
             ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None
     return {
         "task": task,
-        "columns": (main, *columns.values()),
+        "columns": (main, *(_TITLES.get(name, name.replace("_at_", "@").replace("_", " ")) for name in columns)),
         "rows": rows,
         "asked": "; ".join(ways),
     }

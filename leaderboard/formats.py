@@ -18,7 +18,15 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class StandingJson(_Part):
+class _Interval(_Part):
+    """Ends of the interval of a score; null where undefined."""
+
+    low: float | None = Field(description="Lower end of the 95% interval.")
+    high: float | None = Field(description="Upper end of the 95% interval.")
+    reliable: bool = Field(description="False if few concepts decide, so that the interval may be too short.")
+
+
+class StandingJson(_Interval):
     """Place of a submission in one ranking."""
 
     rank: int = Field(description="1 + the number of models in better groups; equal within a group.")
@@ -27,12 +35,9 @@ class StandingJson(_Part):
         "the group's best."
     )
     score: float | None = Field(description="Chance-corrected score: 1 is perfect, 0 is chance.")
-    low: float | None = Field(description="Lower end of its 95% interval.")
-    high: float | None = Field(description="Upper end of its 95% interval.")
-    reliable: bool = Field(description="False if few concepts decide, so that the interval may be too short.")
 
 
-class SubsetScoresJson(_Part):
+class SubsetScoresJson(_Interval):
     """Scores of a submission on one subset; null where undefined."""
 
     task: str = Field(description="Short name: T1 to T4, spans, or a kind of items.")
@@ -43,9 +48,6 @@ class SubsetScoresJson(_Part):
     main: float | None = Field(
         description="nDCG without a cut-off, span F1, accuracy, or the share of accepted answers; not chance-corrected."
     )
-    low: float | None = Field(description="Lower end of the 95% interval of the main score.")
-    high: float | None = Field(description="Upper end of the 95% interval of the main score.")
-    reliable: bool = Field(description="False if few concepts decide the interval.")
     headline: float | None = Field(description="Chance-corrected score that spelling alone gets by chance.")
     scores: dict[str, float | None] = Field(description="Every score by its name in result files.")
 
@@ -94,7 +96,7 @@ class OtherEditionJson(_Part):
     metadata: dict[str, Any] = Field(description="What the submitter says.")
 
 
-class PeopleJson(_Part):
+class PeopleJson(_Interval):
     """Answers of people to items of one subset; null where undefined. People have no rank."""
 
     task: str = Field(description="Kind of items.")
@@ -102,9 +104,6 @@ class PeopleJson(_Part):
     n_people: int = Field(description="Number of people.")
     n_items: int = Field(description="Number of items that somebody answered.")
     main: float | None = Field(description="Mean of the people's accuracies, not chance-corrected.")
-    low: float | None = Field(description="Lower end of its 95% interval.")
-    high: float | None = Field(description="Upper end of its 95% interval.")
-    reliable: bool = Field(description="False if few concepts decide the interval.")
     best: float = Field(description="Accuracy of the best person.")
 
 

@@ -61,7 +61,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
         with_several = set()  # concepts of a query with several right answers, whose score is no one rank
         for item, concept in zip(subset.texts, subset.concepts, strict=True):
-            if subset.n_right[item] > 1:
+            if subset.n_right.get(item, 1) > 1:
                 with_several.add(concept)
         row = {
             "key": subset.key,

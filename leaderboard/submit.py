@@ -74,17 +74,16 @@ def _chosen(
 ) -> list[ModelPredictions]:
     """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
     known_poolings = sorted({item.pooling for item in results if item.pooling})
-    for pooling in poolings:
-        if pooling not in known_poolings:
-            known = ", ".join(known_poolings) or "none"
-            raise usage_error(f"--pooling {display(pooling)}: not in the results; they have {known}")
+    known_seeds = sorted({item.seed for item in results if item.seed is not None})
+    chosen_seeds = [] if seed is None else [seed]
+    for option, values, known in (("pooling", poolings, known_poolings), ("seed", chosen_seeds, known_seeds)):
+        for value in values:
+            if value not in known:
+                names = ", ".join(map(str, known)) or "none"
+                raise usage_error(f"--{option} {display(value)}: not in the results; they have {names}")
     for field in ("name", "n_parameters"):
         if field in stated:
             _check_one_model(results, f"{_OPTIONS.get(field, f'--{field}')} {display(stated[field])}")
-    seeds = {item.seed for item in results if item.seed is not None}
-    if seed is not None and seed not in seeds:
-        known = ", ".join(map(str, sorted(seeds))) or "none"
-        raise usage_error(f"--seed {seed}: not in the results; they have {known}")
     seed_of = {}  # whether of classifiers -> the seed: they and encoders are tuned apart, with seeds of their own
     for is_classifier in (True, False):
         of_kind = {item.seed for item in results if item.seed is not None and item.is_classifier == is_classifier}

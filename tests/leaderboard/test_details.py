@@ -3,7 +3,6 @@
 import csv
 import io
 
-import numpy as np
 import pytest
 
 from leaderboard.board import make_board
@@ -14,7 +13,6 @@ from leaderboard.figures import (
     forest_by_language,
     forest_by_task,
     forest_of_model,
-    scatters,
 )
 from leaderboard.tables import tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
@@ -48,17 +46,6 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         assert not any(str(field).startswith(("=", "+", "@", "\t", "\r", "\uff1d")) for field in row.values())
 
 
-def test_json_holds_every_score_with_its_n_and_interval():
-    data = make_data(30, few={"uz": 12})
-    submission = make_scored("one", data)
-    model = model_json(make_board([submission], data))
-    assert len(model["subsets"]) == 18
-    uzbek = next(one for one in model["subsets"] if (one["task"], one["subset"]) == ("T2", "uzn"))
-    assert (uzbek["n"], uzbek["small_n"]) == (12, True)
-    assert uzbek["main"] == pytest.approx(float(np.mean(submission.find("T2", "uzn").sums[:, 0])), abs=1e-6)
-    assert uzbek["low"] < uzbek["main"] < uzbek["high"]
-
-
 def test_undefined_scores_are_null():
     data = make_data(2, languages=("tr",))
     nothing = [[0, 0, 1], [0, 0, 1]]  # nothing marked: precision is undefined
@@ -84,19 +71,10 @@ def test_the_queries_of_t1_are_split_by_whether_spelling_finds_the_answer():
 
 
 def test_the_groups_are_those_of_the_command_run(submission_dataset):
-    data = board_data(submission_dataset)
-    for subset in data.of_task("T1"):
+    for subset in board_data(submission_dataset).of_task("T1"):
         pool = submission_dataset.pool("T1", subset.name)
         free = [query for query, is_free in zip(pool.queries, spelling_free(pool), strict=True) if is_free]
         assert subset.spelling_free == frozenset(free)
-    assert {subset.spelling_free for subset in data.of_task("T3")} == {None}
-
-
-def test_figures_without_anything_to_show_are_left_out():
-    data = make_data(30)
-    board = make_board([make_scored("part", data, tasks=("T1",))], data)
-    assert scatters(board) == []
-    assert [forest_by_task(tab) for tab in tabs_of(board)] == [None]  # nobody has all tasks
 
 
 def test_the_forest_of_a_tab_has_its_models_by_task():
@@ -123,43 +101,6 @@ def test_the_forest_of_a_model_has_every_language_with_its_floor():
     ((_, rows, _),) = forest_by_language(board, SPANS)["groups"]
     assert rows == spans
     assert spans[0][1].score == submission.of_task(SPANS)[0].main
-
-
-def test_the_scatter_labels_the_frontier_and_needs_five_sizes():
-    data = make_data(30)
-    sizes = {"tiny": 10**7, "worse": 2 * 10**7, "better": 10**8, "equal": 10**8, "huge": 10**10}
-    skills = {"tiny": 0.3, "worse": 0.1, "better": 0.6, "equal": 0.2, "huge": 0.9}
-    submissions = [
-        make_scored(name, data, skill=skill, seed=4, n_parameters=sizes[name]) for name, skill in skills.items()
-    ]
-    assert scatters(make_board(submissions, data)) == []  # four different sizes
-    more = make_scored("more", data, skill=0.1, seed=5, n_parameters=10**9)
-    (chart,) = scatters(make_board([*submissions, more], data))
-    points = {point["submission"]: point for point in chart["points"]}
-    assert [name for name, point in points.items() if point["is_labelled"]] == ["tiny", "better", "huge"]
-    assert chart["ticks"] == [(0, "10M"), (1 / 3, "100M"), (2 / 3, "1B"), (1, "10B")]
-    assert [points[name]["right"] for name in ("tiny", "better", "huge")] == pytest.approx([0, 1 / 3, 1])
-    assert points["huge"]["up"] * chart["scores"][-1][1] == pytest.approx(points["huge"]["score"])
-
-
-def test_the_throughput_chart_labels_the_frontier_and_keeps_to_one_device():
-    data = make_data(30)
-    measured = {"fast": (3000.0, 0.3), "slower": (900.0, 0.1), "better": (100.0, 0.6), "equal": (100.0, 0.2),
-                "slow": (3.0, 0.9)}  # fmt: skip
-    submissions = [make_scored("unmeasured", data, skill=0.95), make_scored("nowhere", data, texts_per_second=5.0)]
-    for name, (rate, skill) in measured.items():
-        submissions.append(make_scored(name, data, skill=skill, seed=4, texts_per_second=rate, device="H100"))
-    for number in range(4):  # fewer than on the other device
-        submissions.append(make_scored(f"a{number}", data, texts_per_second=10.0 + number, device="A100"))
-    assert scatters(make_board(submissions, data)) == []  # four different speeds, and one size
-    submissions.append(make_scored("more", data, skill=0.1, seed=5, texts_per_second=50.0, device="H100"))
-    (chart,) = scatters(make_board(submissions, data))
-    points = {point["submission"]: point for point in chart["points"]}
-    assert set(points) == {*measured, "more"}
-    assert [name for name, point in points.items() if point["is_labelled"]] == ["fast", "better", "slow"]
-    assert points["equal"]["right"] == pytest.approx(0.5)  # 10^2 between 10^0 and 10^4
-    assert "H100" in chart["description"]
-    assert points["fast"]["measured"] == "3,000"
 
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():

@@ -3,57 +3,12 @@
 import json
 import re
 
-import numpy as np
-import pytest
-
 from leaderboard.board import language_boards, make_board
 from leaderboard.data import board_data
 from leaderboard.details import item_results
 from leaderboard.scripts import concept_files
 from tests.browser_pages import axe_findings
-from tests.leaderboard.boards_for_tests import make_data, scored_of
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
-from turkic_idiom_tasks.results.predictions import Rankings
-from turkic_idiom_tasks.results.scored import score_subset
-
-
-def test_a_right_answer_is_first_if_no_wrong_one_ties_with_it():
-    documents = {f"azj:{name}": name for name in "abcd"}
-    qrels = {"tur:1": ["a", "b"], "tur:2": ["a"], "tur:3": ["a"], "tur:4": ["a", "b"]}
-    judgements = {query: {f"azj:{name}": 1 for name in names} for query, names in qrels.items()}
-    pool = Pool("T1", "tur-azj", RetrievalData(dict.fromkeys(qrels, ""), documents, judgements))
-    similarities = np.array(
-        [
-            [9, 9, 1, 0],  # both right answers tie at the top: first in any order
-            [9, 1, 9, 0],  # a wrong one ties with the right one
-            [8, 9, 1, 0],  # second
-            [0, 9, 8, 7],  # one of two right answers is first; the other is last
-        ],
-        dtype=float,
-    )
-    assert score_subset(Rankings.from_similarities(pool, similarities)).solved.tolist() == [True, False, False, True]
-
-
-@pytest.fixture(scope="module")
-def three_models():
-    """Three concepts in two languages; T1 of the Azerbaijani ones is right first in 2, 1 and 0 of two models."""
-    data = make_data(3, languages=("tr", "az"))
-    first = scored_of("a", data, {("T1", "tur-azj"): [1, 1, 0.5]})
-    second = scored_of(
-        "b", data, {("T1", "tur-azj"): [1, 0.5, 0.5], ("spans", "tr"): [[1, 1, 1], [1, 2, 1], [0, 0, 1]]}
-    )
-    return make_board([first, second, scored_of("c", data, {("spans", "tr"): [[1, 1, 1]] * 3})], data)
-
-
-def test_models_that_solve_an_item_are_counted(three_models):
-    solved = {}
-    for subset in three_models.data.subsets:
-        results = item_results(three_models, subset)
-        solved[subset.key] = [result["n_models"] - result["n_missed"] for result in results], results[0]["n_models"]
-    assert solved["T1/tur-azj"] == ([2, 1, 0], 2)
-    assert solved["spans/tr"] == ([2, 1, 1], 2)  # a span too many, and none, are not exact
-    assert solved["T2/tur"] == ([0, 0, 0], 0)
 
 
 def texts_of(boards):

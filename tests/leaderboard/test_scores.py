@@ -54,15 +54,3 @@ def test_tags_score_as_in_seqeval(scored, submission_folder, submission_dataset)
         assert score.scores["span_f1"] == pytest.approx(f1_score(gold, predicted))
         assert score.scores["span_precision"] == pytest.approx(precision_score(gold, predicted))
         assert score.scores["span_recall"] == pytest.approx(recall_score(gold, predicted))
-
-
-def test_the_order_of_subsets_in_a_file_changes_nothing(submission_spoiler, submission_dataset, scored):
-    def turned(rows):
-        heads = [n for n, row in enumerate(rows) if "subset" in row]
-        return [*rows[heads[1] :], *rows[: heads[1]]]
-
-    submission_spoiler.rows(turned)
-    again = conftest.scored(submission_spoiler.folder, submission_dataset)
-    assert [(one.task, one.subset, one.scores) for one in again.subsets] == [
-        (one.task, one.subset, one.scores) for one in scored.subsets
-    ]

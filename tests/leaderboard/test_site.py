@@ -1,6 +1,5 @@
 """The folder of a site: what is in it, what it never touches; and its JSON files, each of which fits its schema."""
 
-import copy
 import json
 import re
 from dataclasses import replace
@@ -247,21 +246,6 @@ def test_every_json_file_fits_the_schema_that_it_names(shared_site, site):
             assert part["description"]
             unexplained = [key for key, field in part["properties"].items() if not field.get("description")]
             assert unexplained == [], path
-
-
-@pytest.mark.parametrize("change", ["missing", "unknown", "another type", "another version"])
-def test_a_schema_refuses_what_is_not_documented(site, change):
-    value = read(site / "leaderboard.json")
-    model = copy.deepcopy(value["models"][0])
-    if change == "missing":
-        del model["subsets"][0]["main"]
-    elif change == "unknown":
-        model["subsets"][0]["new"] = 1
-    elif change == "another type":
-        model["subsets"][0]["main"] = "0.5"
-    value |= {"models": [model], "format": 2 if change == "another version" else 1}
-    with pytest.raises(jsonschema.ValidationError):
-        validator(site / value["$schema"]).validate(value)
 
 
 def test_records_of_every_eval_ever_have_its_form(shared_site, site):

@@ -92,16 +92,6 @@ def test_undefined_input_is_refused():
         score_rankings(np.empty((0, 4)), []).means()
 
 
-def test_positions_by_hand():
-    similarities = np.array([[0.1, 0.9, 0.1, -np.inf, 0.5], [0.0, 0.0, 0.0, 0.0, 0.0]])
-    positions = find_positions(similarities, [[2, 1, 3], [4]])
-    assert positions.n_documents == 5
-    assert positions.counts.tolist() == [3, 1]
-    # 0.9 and 0.5 rank above 0.1, which two documents share; nothing ranks above 0.9; all but itself above -inf
-    assert positions.above.tolist() == [2, 0, 4, 0]
-    assert positions.tied.tolist() == [2, 1, 1, 5]
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 4) | st.just(-np.inf), min_size=6, max_size=6), min_size=1, max_size=4), st.data()

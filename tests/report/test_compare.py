@@ -56,12 +56,12 @@ def dataset(tmp_path_factory):
     return open_dataset(str(folder))
 
 
-def save(path, dataset, predictions, *, model, settings=None, training=None, top_k=None):
+def save(path, dataset, predictions, *, model, settings=None, training=None):
     scores = [subset_scores(*key, score_subset(one).scores) for key, one in predictions.items()]
     header = Header(data=DataName(path=dataset.path, revision=dataset.revision), subsets=scores,
                     model=ModelName(name=model, revision=None), settings=settings or {}, training=training,
                     versions={})  # fmt: skip
-    write_record(path, header, predictions, top_k=top_k)
+    write_record(path, header, predictions)
 
 
 def ranked(dataset, task, subset, rng, *, skill):
@@ -74,8 +74,10 @@ def ranked(dataset, task, subset, rng, *, skill):
     return Rankings.from_similarities(pool, similarities)
 
 
-def write_runs(place, dataset, top_k=None):
-    """Write a record per task and subset of T1 and T2 for two models, as `run` does; returns the two folders."""
+@pytest.fixture(scope="module")
+def runs(dataset, tmp_path_factory):
+    """Folders of two models with a record per task and subset of T1 and T2, as `run` writes them."""
+    place = tmp_path_factory.mktemp("runs")
     folders = []
     for model, skill in ((RANDOM, 0.0), (GOOD, 3.0)):
         folders.append(place / model.replace("/", "__"))
@@ -83,13 +85,8 @@ def write_runs(place, dataset, top_k=None):
         for task in ("T1", "T2"):
             for subset in dataset.subsets(task):
                 predictions = {(task, subset): ranked(dataset, task, subset, rng, skill=skill)}
-                save(folders[-1] / f"{task}-{subset}{SUFFIX}", dataset, predictions, model=model, top_k=top_k)
+                save(folders[-1] / f"{task}-{subset}{SUFFIX}", dataset, predictions, model=model)
     return folders
-
-
-@pytest.fixture(scope="module")
-def runs(dataset, tmp_path_factory):
-    return write_runs(tmp_path_factory.mktemp("runs"), dataset)
 
 
 @pytest.fixture
@@ -287,12 +284,6 @@ def test_a_result_against_itself_is_all_ties(runs, dataset, capsys):
     assert "A and B score the same on every concept" in printed
 
 
-def test_rankings_that_are_cut_compare_like_whole_ones(runs, dataset, tmp_path):
-    """A cut record says where the relevant documents stand that it does not list."""
-    cut = write_runs(tmp_path, dataset, top_k=5)
-    assert compare_results(*cut, dataset).rows == compare_results(*runs, dataset).rows
-
-
 @pytest.mark.parametrize(("other", "n_remarks"), [("bfloat16", 1), ("float32", 0), (None, 0)])
 def test_other_precision_is_remarked_on(copied, dataset, other, n_remarks):
     for folder, dtype in zip(copied, ("float32", other), strict=True):
@@ -302,46 +293,45 @@ def test_other_precision_is_remarked_on(copied, dataset, other, n_remarks):
     assert compare_results(*copied, dataset).remarks == (remark,) * n_remarks
 
 
+def save_encoder(path, dataset, rng, *, skill=0.0, settings=None, training=None):
+    """Saves rankings of T1 in Azerbaijani; returns their scores."""
+    rankings = ranked(dataset, "T1", "tur-azj", rng, skill=skill)
+    settings = settings or {"pooling": "mean"}
+    save(path, dataset, {("T1", "tur-azj"): rankings}, model=GOOD, settings=settings, training=training)
+    return score_subset(rankings)
+
+
 def test_seeds_of_a_tuned_encoder_are_averaged(dataset, tmp_path):
-    rng = np.random.default_rng(0)
-    tuned = [ranked(dataset, "T1", "tur-azj", rng, skill=skill) for skill in (1.0, 2.0)]
-    for seed, rankings in enumerate(tuned):
-        save(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, {("T1", "tur-azj"): rankings}, model=GOOD,
-             settings={"pooling": "mean"}, training=Training(regime="tr-only", seed=seed))  # fmt: skip
-    before = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=0.0)}
-    save(tmp_path / "a" / f"x{SUFFIX}", dataset, before, model=GOOD, settings={"pooling": "mean"})
+    rng, tuned = np.random.default_rng(0), []
+    for seed, skill in enumerate((1.0, 2.0)):
+        training = Training(regime="tr-only", seed=seed, config={"epochs": 1, "seed": seed})
+        tuned.append(save_encoder(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, rng, skill=skill, training=training))
+    untuned = save_encoder(tmp_path / "a" / f"x{SUFFIX}", dataset, rng)
     report = compare_results(tmp_path / "a", tmp_path / "b", dataset)
     assert report.names == (f"{GOOD} (pooling=mean)", f"{GOOD} (pooling=mean), tr-only")
     (only,) = report.rows
-    assert only.result.second == pytest.approx(np.mean([score_subset(one).main for one in tuned]))
-    queries = np.mean([score_subset(one).sums[:, 0] for one in tuned], axis=0)
-    untuned = score_subset(before["T1", "tur-azj"]).sums[:, 0]
-    assert only.result.wins == (queries > untuned + 1e-9).sum()
+    assert only.result.second == pytest.approx(np.mean([one.main for one in tuned]))
+    queries = np.mean([one.sums[:, 0] for one in tuned], axis=0)
+    assert only.result.wins == (queries > untuned.sums[:, 0] + 1e-9).sum()
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("settings", "config", "message"),
     [
-        ({"config": {"epochs": 50, "seed": 1}}, r"training setting epochs: 1 and 50"),
-        ({"settings": {"pooling": "mean", "dtype": "bfloat16"}}, "setting dtype: None and 'bfloat16'"),
-        ({"config": {"epochs": 1, "seed": 1}}, None),
+        (None, {"epochs": 50, "seed": 1}, r"training setting epochs: 1 and 50"),
+        ({"pooling": "mean", "dtype": "bfloat16"}, {"epochs": 1, "seed": 1}, "setting dtype: None and 'bfloat16'"),
     ],
 )
-def test_only_results_that_differ_in_nothing_but_the_seed_are_averaged(dataset, tmp_path, change, message):
+def test_only_results_that_differ_in_nothing_but_the_seed_are_averaged(dataset, tmp_path, settings, config, message):
     rng = np.random.default_rng(0)
-    for seed, changed in enumerate(({}, change)):
-        facts = {"settings": {"pooling": "mean"}, "config": {"epochs": 1, "seed": seed}} | changed
-        training = Training(regime="tr-only", seed=seed, config=facts["config"])
-        rankings = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=1.0)}
-        save(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, rankings, model=GOOD, settings=facts["settings"],
-             training=training)  # fmt: skip
-    other = {("T1", "tur-azj"): ranked(dataset, "T1", "tur-azj", rng, skill=0.0)}
-    save(tmp_path / "a" / f"x{SUFFIX}", dataset, other, model=GOOD, settings={"pooling": "mean"})
-    if message is None:
+    first, second = (
+        Training(regime="tr-only", seed=one["seed"], config=one) for one in ({"epochs": 1, "seed": 0}, config)
+    )
+    save_encoder(tmp_path / "b" / f"0{SUFFIX}", dataset, rng, training=first)
+    save_encoder(tmp_path / "b" / f"1{SUFFIX}", dataset, rng, training=second, settings=settings)
+    save_encoder(tmp_path / "a" / f"x{SUFFIX}", dataset, rng)
+    with pytest.raises(InputError, match=f"several results of T1, tur-azj: .*they differ in {message}"):
         compare_results(tmp_path / "a", tmp_path / "b", dataset)
-    else:
-        with pytest.raises(InputError, match=f"several results of T1, tur-azj: .*they differ in {message}"):
-            compare_results(tmp_path / "a", tmp_path / "b", dataset)
 
 
 def without_places(lines):
@@ -495,28 +485,9 @@ def test_single_span_files_of_any_seed(span_dataset, span_runs):
     assert (only.result.first, only.result.second) == pytest.approx(stated)
 
 
-def test_languages_of_a_task_are_combined_by_concept(span_dataset, tmp_path):
-    rng = np.random.default_rng(5)
-    for name, share in (("a", 0.7), ("b", 0.3)):
-        for language in ("tr", "az"):
-            write_tags(tmp_path / name, span_dataset, language, "all", 1, rng, share=share)
-    rows = {row.subset: row.result for row in compare_results(tmp_path / "a", tmp_path / "b", span_dataset).rows}
-    assert set(rows) == {"tr", "az", "mean"}
-    assert rows["mean"].difference == pytest.approx((rows["tr"].difference + rows["az"].difference) / 2)
-    assert (rows["mean"].n, rows["mean"].n_concepts) == (72, 40)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda path: path.unlink(), "the seeds differ: 1, 2 and 2"),
-        (lambda path: shutil.copy(path, path.with_name(f"copy{SUFFIX}")), "several results of spans-0, az"),
-        (lambda path: [other.unlink() for other in path.parent.glob("az-*")], "spans-0, az is only in A"),
-    ],
-)
-def test_spans_that_cannot_be_compared(span_dataset, span_runs, tmp_path, change, message):
-    for name, folder in zip("ab", span_runs, strict=True):
-        shutil.copytree(folder, tmp_path / name)
-    change(tmp_path / "b" / f"az-0-1{SUFFIX}")
-    with pytest.raises(InputError, match=message):
-        compare_results(tmp_path / "a", tmp_path / "b", span_dataset)
+def test_span_classifiers_of_other_seeds_are_not_compared(span_dataset, span_runs, tmp_path):
+    weak, strong = span_runs
+    shutil.copytree(strong, tmp_path / "b")
+    (tmp_path / "b" / f"az-0-1{SUFFIX}").unlink()
+    with pytest.raises(InputError, match="the seeds differ: 1, 2 and 2"):
+        compare_results(weak, tmp_path / "b", span_dataset)

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags, to_lines
-from turkic_idiom_tasks.results.reader import MAX_FAULTS, read_lines
+from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.scored import score_subset
 
 KEY = ("T1", "tur-azj")
@@ -132,46 +132,15 @@ def test_nan_is_refused(dataset):
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"ranking": [0, -1]}, "no document has the position -1"),
-        ({"ranking": [0, 8.0]}, "no document has the position 8.0"),
-        ({"ranking": [0, "8"]}, "no document has the position '8'"),
-        ({"ranking": [0, None]}, "no document has the position None"),
-        ({"tags": None}, "of the letters O, B, I"),
-        ({"tags": ["O", "B", "I"]}, "of the letters O, B, I"),
-    ],
-)
-def test_a_value_that_is_no_prediction_is_named(dataset, predictions, change, problem):
-    key = (SPANS, "tr") if "tags" in change else KEY
-    head, first, *lines = lines_of({key: predictions[key]})
-    broken = json.dumps(json.loads(first) | change).encode()
-    found, faults = read_lines([head, broken, *lines], dataset)
-    assert not found
-    assert str(faults[0]).startswith("line 2: ")
-    assert problem in str(faults[0])
-
-
-@pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"task":"T1","subset":"tur-uzn","documents":[]}', "the data has no T1 subset 'tur-uzn'"),
         (b'{"task":"T9","subset":"tur-azj","documents":[]}', "the task 'T9' is unknown"),
-        (b'{"task":"T2","subset":"tur","documents":["x"]}', "ids of its pool, sorted"),
         (b'{"task":"T2","subset":"tur"}', "the head of a T2 subset has the keys"),
         (b'{"subset":"tur","documents":[]}', "the task None is unknown"),
-        (b'{"task":"T1","subset":"tur-azj","documents":HERE}', "appears twice"),
-        (b"", "malformed JSON"),
     ],
 )
 def test_a_line_that_does_not_belong_there_is_named(dataset, predictions, line, problem):
     lines = lines_of({KEY: predictions[KEY]})
-    line = line.replace(b"HERE", json.dumps(list(dataset.pool(*KEY).documents)).encode())
     found, faults = read_lines([*lines, line], dataset)
     assert not found
     assert problem in str(faults[0])
-
-
-def test_a_file_of_another_kind_is_not_read_to_its_end(dataset):
-    _, faults = read_lines([b"nonsense"] * 1000, dataset)
-    assert len(faults) == MAX_FAULTS + 1

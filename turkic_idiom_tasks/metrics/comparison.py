@@ -29,6 +29,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     RESAMPLES,
     SEED,
     SMALL_N,
+    Floats,
     Interval,
     Stratum,
     difference,
@@ -37,8 +38,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     resample_models,
     sum_by_concept,
 )
-
-Floats = npt.NDArray[np.float64]
 
 _SAME = 9  # decimals: scores that differ by less are tied; sums are rounded to 1.5e-11
 EXCHANGES = 1  # makes the random exchanges independent of the draws of the bootstrap

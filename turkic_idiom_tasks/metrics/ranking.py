@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -117,25 +118,21 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
     return RankingScores(
         ndcg=mean_over_ties(ideal) / ideal[counts],
         ndcg_at_10=mean_over_ties(ideal_cut) / ideal_cut[counts],
-        mrr=_reciprocal_ranks(positions, rows),
+        mrr=_reciprocal_ranks(positions),
         floor=np.array([random_ndcg(n_documents, int(count)) for count in counts]),
         **recalls,
     )
 
 
-def _reciprocal_ranks(positions: RelevantPositions, rows: npt.NDArray[np.int64]) -> Floats:
+def _reciprocal_ranks(positions: RelevantPositions) -> Floats:
     """Return the expected reciprocal rank of each query's first relevant document, given the ties of that one."""
-    above, tied, n_queries = positions.above, positions.tied, len(positions.counts)
-    first = np.full(n_queries, np.iinfo(np.int64).max)
-    np.minimum.at(first, rows, above)
-    size = np.zeros(n_queries, dtype=np.int64)
-    relevant = np.zeros(n_queries, dtype=np.int64)
-    in_first = above == first[rows]
-    size[rows[in_first]] = tied[in_first]
-    np.add.at(relevant, rows[in_first], 1)
-    expected = np.empty(n_queries)
-    for query in range(n_queries):
-        expected[query] = _expected_reciprocal(int(first[query]), size=int(size[query]), relevant=int(relevant[query]))
+    expected = np.empty(len(positions.counts))
+    starts = np.concatenate([[0], np.cumsum(positions.counts)]).tolist()
+    for query, (start, end) in enumerate(pairwise(starts)):
+        above = positions.above[start:end].tolist()
+        first = min(above)
+        size = int(positions.tied[start + above.index(first)])
+        expected[query] = _expected_reciprocal(first, size=size, relevant=above.count(first))
     return expected
 
 

@@ -50,8 +50,7 @@ def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
     In this and the other functions gold and predicted are the tags of each sentence; a ValueError names the first
     sentence with another number of tags than in gold. A strict span must be proper IOB2.
     """
-    correct, n_predicted, n_gold = span_counts(gold, predicted, strict=strict).sum(axis=0)
-    return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
+    return Scores.of_counts(*span_counts(gold, predicted, strict=strict).sum(axis=0).tolist())
 
 
 def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> npt.NDArray[np.int64]:
@@ -67,8 +66,7 @@ def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
 
 def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
     """Return micro-averaged scores of single tags other than O, of words or of sub-words."""
-    correct, n_predicted, n_gold = token_counts(gold, predicted).sum(axis=0)
-    return Scores.of_counts(int(correct), int(n_predicted), int(n_gold))
+    return Scores.of_counts(*token_counts(gold, predicted).sum(axis=0).tolist())
 
 
 def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.int64]:
@@ -83,9 +81,12 @@ def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     """Return the share of tags, O included, that are correct, in [0, 1]; NaN without any tag."""
-    pairs = _tag_pairs(gold, predicted)
-    correct = sum(gold_tag == predicted_tag for gold_tag, predicted_tag in pairs)
-    return _share(correct, len(pairs))
+    _check_lengths(gold, predicted)
+    n_correct = n_tags = 0
+    for gold_tags, tags in zip(gold, predicted, strict=True):
+        n_correct += sum(one == other for one, other in zip(gold_tags, tags, strict=True))
+        n_tags += len(tags)
+    return _share(n_correct, n_tags)
 
 
 def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
@@ -170,15 +171,6 @@ def _spans_of(tags: tuple[str, ...], *, strict: bool) -> frozenset[tuple[int, in
         entities = Entities([list(tags)], IOB2).entities[0]
         return frozenset((entity.start, entity.end) for entity in entities)
     return frozenset((start, end + 1) for _, start, end in get_entities(list(tags)))
-
-
-def _tag_pairs(gold: Sequence[Tags], predicted: Sequence[Tags]) -> list[tuple[str, str]]:
-    """Return the gold and the predicted tag of every word of all sentences."""
-    _check_lengths(gold, predicted)
-    pairs: list[tuple[str, str]] = []
-    for gold_tags, predicted_tags in zip(gold, predicted, strict=True):
-        pairs.extend(zip(gold_tags, predicted_tags, strict=True))
-    return pairs
 
 
 def _check_lengths(gold: Sequence[Tags], predicted: Sequence[Tags]) -> None:

@@ -201,19 +201,12 @@ def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_s
             if wanted and scored.task not in wanted:
                 continue
             task, prediction = scored.task, record.predictions[scored.task, scored.subset]
-            problem = ""
             if isinstance(prediction, Rankings) and not prediction.has_all_places:
-                problem = (
-                    f"{task}, {scored.subset}: cut at {scored.cut} documents per query, without the places of relevant "
-                    "documents behind them, so that nDCG cannot be computed from it; compute it again"
+                raise InputError(
+                    f"{record.path}: {task}, {scored.subset}: cut at {scored.cut} documents per query, without the "
+                    "places of relevant documents behind them, so that nDCG cannot be computed from it; compute it "
+                    "again"
                 )
-            elif not scored.sums[:, 1].any():
-                problem = (
-                    f"the test sentences of {scored.subset} hold no idiom, and none is predicted; there is nothing to "
-                    "compare"
-                )
-            if problem:
-                raise InputError(f"{record.path}: {problem}")
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
             results.setdefault((task, scored.subset), []).append((record, scored))

@@ -78,15 +78,14 @@ def find_scores(place: Path) -> list[StatedScores]:
     """
     files = _all_files([place])
     scores: list[StatedScores] = []
-    for path in files:
-        header = read_header(path) if path.name.endswith(SUFFIX) else None
-        for row in header.subsets if header else ():
+    for path in [path for path in files if path.name.endswith(SUFFIX)]:
+        header = read_header(path)
+        for row in [row for row in header.subsets if row.task in TASKS]:
             stated = row.scores.get("ndcg")
-            if row.task in TASKS and stated is None:
+            if stated is None:
                 raise InputError(f"{path}: states no ndcg of {row.task}, {row.subset}; compute it again")
-            if header is not None and row.task in TASKS and stated is not None:
-                about = (path, header.model.name, row.task, row.subset, header.data.revision)
-                scores.append(StatedScores(*about, stated, row.scores.get("ndcg_floor")))
+            about = (path, header.model.name, row.task, row.subset, header.data.revision)
+            scores.append(StatedScores(*about, stated, row.scores.get("ndcg_floor")))
     # `turkic-idiom run` writes mteb's files from its records, so what both state is one result.
     of_records = {(score.path.parent, score.task, score.subset) for score in scores}
     for path in files:

@@ -88,14 +88,10 @@ def describe_encoder(
         name=base,
         revision=None if revision in ("", NO_REVISION) else revision,
         type=BASELINE if base.startswith(_BASELINES) else model_type,
-        regime=regime_of_untuned(name),
+        # The checkpoint in a folder may have been tuned
+        regime=None if name.startswith(_LOCAL) or is_local(name) else PRETRAINED,
         pooling=str(pooling) if pooling in POOLINGS else None,
     )
-
-
-def regime_of_untuned(name: str) -> str | None:
-    """Return the regime of an encoder that we did not tune; None for a folder, whose checkpoint may have been tuned."""
-    return None if name.startswith(_LOCAL) or is_local(name) else PRETRAINED
 
 
 def regime_of_language_model(name: str, *, shots: int) -> str | None:
