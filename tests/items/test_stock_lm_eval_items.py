@@ -1,17 +1,20 @@
-"""The stock `lm-eval` command on the item tasks, with a real transformer; a chat server: tests/spans."""
+"""The stock `lm-eval` command on the item tasks, with a transformer and a completion server; a chat server: spans."""
 
 import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from tests.llm_server import running_llm
 from tests.lm_eval_runs import results_of
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.prompts import letters, prompt
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_real_transformer_by_likelihood_and_by_writing(command, tmp_path, few_tasks, untrained_gpt):
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
     run = command(
         "lm-eval", "run", "--model", "hf", "--model_args", f"pretrained={untrained_gpt},dtype=float32", "--limit", "8",
         "--device", "cpu", "--batch_size", "16", "--gen_kwargs", "max_gen_toks=4", "--num_fewshot", "1",
@@ -68,3 +71,33 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
         "meaning", "equivalent", "usage", "cloze", "spans",
         *(set(OPEN_TASKS) - {"situation_open", "situation_open_hard"}),
     }  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_completion_server_that_finds_the_right_letter_likelier(command, tmp_path, few_tasks, byte_tokenizer):
+    """As the documentation has it for vLLM; lm-eval sends tokens, and reads the likelihoods of all of them."""
+    tokenizer = AutoTokenizer.from_pretrained(byte_tokenizer)
+    right = {prompt(item): letters(item)[item.gold] for item in build_items(current_dataset(), "usage", "uz")}
+
+    def answer(body):
+        choices = []
+        for index, tokens in enumerate(body["prompt"]):
+            text = tokenizer.decode(tokens).strip()
+            question, _, letter = text.rpartition(" ")
+            values = [-0.1 if right[question] == letter else -3.0] * len(tokens)
+            logprobs = {"token_logprobs": [*values, 0.0], "top_logprobs": [*({"x": -0.1} for _ in tokens), {}]}
+            choices.append({"index": index, "text": text, "logprobs": logprobs})
+        return {"choices": choices}
+
+    with running_llm(answer, takes_all=True) as server:
+        arguments = f"model=any,base_url={server.url}/completions,tokenizer={byte_tokenizer}"
+        run = command(
+            "lm-eval", "run", "--model", "local-completions", "--model_args",
+            f"{arguments},tokenizer_backend=huggingface", "--tasks", "turkic_idiom_usage_uz", "--limit", "20",
+            "--output_path", tmp_path / "out", PYTHONPATH=few_tasks,
+        )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    result, _ = results_of(tmp_path / "out")
+    row = result["results"]["turkic_idiom_usage_uz"]
+    assert [row[f"{name},none"] for name in ("acc", "pair_acc", "unreadable")] == [1, 1, 0]
