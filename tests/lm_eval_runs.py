@@ -1,7 +1,9 @@
 """lm-eval's own API on our tasks, with models whose every answer is known, and the files of its command."""
 
 import json
+import math
 import shutil
+from collections import defaultdict
 from pathlib import Path
 from unittest.mock import patch
 
@@ -55,6 +57,15 @@ def evaluate(model, tasks, manager, **options):
     options = {"bootstrap_iters": 0, "log_samples": True} | options
     with patch("torch.utils.collect_env.get_pip_packages", lambda run: ("pip", "")):
         return simple_evaluate(model=model, tasks=tasks, task_manager=manager, **options)
+
+
+def clustered_error(values, clusters):
+    """Standard error of a mean: sqrt of the sum of squared sums of residuals, / n, times sqrt(G / (G - 1))."""
+    sums = defaultdict(float)
+    for value, cluster in zip(values, clusters, strict=True):
+        sums[cluster] += value - sum(values) / len(values)
+    variance = sum(total**2 for total in sums.values()) / len(values) ** 2
+    return math.sqrt(variance * len(sums) / (len(sums) - 1))
 
 
 def results_of(folder):

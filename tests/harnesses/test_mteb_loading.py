@@ -2,14 +2,13 @@
 
 import pytest
 import torch
-from mteb.models.model_implementations import MODEL_REGISTRY
+from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
+from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 from mteb.types import PromptType
 
-from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer, native_pooling
+from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer, native_pooling
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model
-from turkic_idiom_tasks.harnesses.mteb_models import register_models
 from turkic_idiom_tasks.io import hub_client
 
 
@@ -25,10 +24,9 @@ def _no_network(monkeypatch):
     monkeypatch.setattr(hub_client, "is_reachable", lambda: False)
 
 
-@pytest.mark.parametrize(("suffix", "pooling"), [("", None), (" (pooling=max)", "max")])
-def test_a_local_folder(minilm, suffix, pooling):
-    loaded = resolve_model(f"{minilm}{suffix}", device="cpu")
-    assert loaded.pooling == pooling
+def test_a_local_folder(minilm):
+    loaded = resolve_model(f"{minilm} (pooling=max)", device="cpu")
+    assert loaded.pooling == "max"
     assert native_pooling(loaded.encoder) == "mean"
     assert loaded.encoder.dtype == torch.float32
     assert len(loaded.meta.revision) == 40
@@ -38,8 +36,6 @@ def test_a_local_folder(minilm, suffix, pooling):
     ("name", "registered"),
     [
         ("turkic-idiom/char-ngrams", "turkic-idiom/char-ngrams"),
-        ("mteb/baseline-random-encoder", "mteb/baseline-random-encoder"),
-        ("mteb/baseline-bm25s", "mteb/baseline-bm25s"),
         ("bm25s", "mteb/baseline-bm25s"),  # its old name in mteb
     ],
 )
@@ -50,13 +46,7 @@ def test_other_models_stay_as_mteb_has_them(name, registered):
     assert loaded.mteb_model.mteb_model_meta.name == registered
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_the_native_pooling_of_stock_modules_is_known_and_that_of_layer_mixtures_is_none(untrained_bert, pooling):
-    native = native_pooling(build_sentence_transformer(str(untrained_bert), pooling, device="cpu"))
-    assert native == (None if pooling in ("first_last", "last_four") else pooling)
-
-
-def test_models_that_rank_otherwise_have_no_native_pooling(untrained_bert):
+def test_the_native_pooling_is_known_and_that_of_models_that_rank_otherwise_is_none(untrained_bert):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
 
@@ -65,7 +55,10 @@ def test_models_that_rank_otherwise_have_no_native_pooling(untrained_bert):
     def model(*modules, **options):
         return SentenceTransformer(modules=[transformer, *modules], device="cpu", **options)
 
-    assert native_pooling(model(Pooling(32, "mean"))) == "mean"
+    for pooling in ("cls", "mean", "max"):
+        assert native_pooling(model(Pooling(32, pooling))) == pooling
+    for pooling in ("first_last", "last_four"):
+        assert native_pooling(build_sentence_transformer(str(untrained_bert), pooling, device="cpu")) is None
     assert native_pooling(model(Pooling(32, "mean"), Dense(32, 8))) is None
     assert native_pooling(model(Pooling(32, "lasttoken"))) is None
     assert native_pooling(model(Pooling(32, ("cls", "mean")))) is None
@@ -98,25 +91,21 @@ def recorded_text(wrapper, task, kind):
     return seen[0]
 
 
-PROMPTS = {
-    "none": {},
-    "own": {"prompts": {"query": "soru: ", "document": "metin: "}},
-    "passage": {"prompts": {"query": "q: ", "passage": "p: "}},
-    "default": {"prompts": {"x": "her: "}, "default_prompt_name": "x"},
+PROMPTS = {  # of the model, its default, of mteb's record
+    "none": ({}, None, None),
+    "own": ({"query": "soru: ", "document": "metin: "}, None, None),
+    "passage": ({"query": "q: ", "passage": "p: "}, None, None),
+    "default": ({"x": "her: "}, "x", None),
+    "e5": ({}, None, {"query": "query: ", "document": "passage: "}),
 }
 
 
 @pytest.mark.parametrize("kind", [PromptType.query, PromptType.document])
-@pytest.mark.parametrize("case", [*PROMPTS, "e5"])
+@pytest.mark.parametrize("case", PROMPTS)
 def test_the_prompt_is_what_mteb_puts_before_a_text(untrained_bert, task, case, kind):
-    from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
-
     model = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")
-    options = PROMPTS.get(case, {})
-    model.prompts = dict(options.get("prompts", model.prompts))
-    model.default_prompt_name = options.get("default_prompt_name")
-    e5 = {"query": "query: ", "document": "passage: "} if case == "e5" else None
-    wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=e5)
+    model.prompts, model.default_prompt_name, of_mteb = PROMPTS[case]
+    wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=of_mteb)
     loaded = LoadedModel(wrapper.mteb_model_meta, wrapper, model)
     assert loaded.prompt(task, kind.value) + "göz" == recorded_text(wrapper, task, kind)
 
@@ -124,8 +113,6 @@ def test_the_prompt_is_what_mteb_puts_before_a_text(untrained_bert, task, case, 
 @pytest.mark.parametrize("kind", [PromptType.query, PromptType.document])
 @pytest.mark.parametrize("to_passages", [True, False])
 def test_instructions_are_those_of_mteb(untrained_bert, task, kind, to_passages):
-    from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
-
     wrapper = InstructSentenceTransformerModel(
         str(untrained_bert),
         None,
@@ -138,23 +125,6 @@ def test_instructions_are_those_of_mteb(untrained_bert, task, kind, to_passages)
     assert prompt + "göz" == recorded_text(wrapper, task, kind)
     if kind == PromptType.query:
         assert prompt.startswith("Instruct: Given an idiom")
-
-
-@pytest.mark.parametrize("name", ["intfloat/multilingual-e5-small", "a/b", "a/b (pooling=mean)"])
-def test_a_malformed_part_of_the_variable_is_one_line_of_the_command(
-    name, monkeypatch, untrained_bert, tmp_path, capsys
-):
-    registry = dict(MODEL_REGISTRY)
-    try:
-        monkeypatch.setenv("TURKIC_IDIOM_MODELS", f"intfloat/multilingual-e5-small={untrained_bert};a/b=")
-        register_models(MODEL_REGISTRY)
-        assert main(["run", "-m", name, "-t", "T1", "-o", str(tmp_path)]) == 2
-    finally:
-        MODEL_REGISTRY.clear()
-        MODEL_REGISTRY.update(registry)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("turkic-idiom: error: TURKIC_IDIOM_MODELS: the part ")
-    assert not list(tmp_path.rglob("*.gz"))
 
 
 def test_a_folder_that_is_no_model(tmp_path):

@@ -1,8 +1,7 @@
-"""`turkic-idiom lm report`: scores from what lm-eval and Inspect have logged."""
+"""`turkic-idiom lm report`: scores from what lm-eval has logged; those of Inspect: tests/harnesses/test_inspect.py."""
 
 import json
 import re
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -98,22 +97,3 @@ def test_a_part_of_the_items_and_every_prompt_count(item_lexicon, tmp_path, monk
     assert rows_of(printed)["cloze tr"][:3] == ["8" if prompts == "en2" else "2", ".250", "1.000"]
     assert main(["submit", *arguments, "--contact", "@me", "--training-data", "unknown"]) != 0
     assert "run it without --limit" in capsys.readouterr().err
-
-
-def test_logs_of_inspect(item_lexicon, tmp_path, capsys):
-    pytest.importorskip("inspect_ai", reason="pip install 'turkic-idiom-tasks[inspect]'")
-    from inspect_ai import eval as inspect_eval
-    from inspect_ai.model import ModelOutput, ModelUsage, get_model
-
-    from turkic_idiom_tasks.harnesses import inspect_tasks
-
-    output = ModelOutput.from_content("recorded", "no letter")
-    output.usage = ModelUsage()  # or Inspect counts tokens with a table that it downloads
-    model = get_model("mockllm/recorded", memoize=False, custom_outputs=lambda *_: output)
-    task = inspect_tasks.meaning(data=str(item_lexicon), language="az")
-    options = {"display": "none", "log_dir": str(tmp_path), "limit": 6}
-    with ThreadPoolExecutor() as pool:  # in a thread that has no event loop, as the browser tests leave one running
-        (log,) = pool.submit(inspect_eval, task, model=model, **options).result()
-    assert main(["lm", "report", str(tmp_path), "--data", str(item_lexicon)]) == 0
-    assert rows_of(capsys.readouterr().out)["meaning az"][:3] == [str(len(log.samples)), ".250", ".000"]
-    assert len(log.samples) == 6

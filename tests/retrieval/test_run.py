@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import itertools
 import json
 import multiprocessing
 import re
@@ -11,22 +10,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from rich.cells import cell_len
 
 from tests.retrieval.test_stock_mteb import RANDOM, by_subset, results
 from turkic_idiom_tasks.cli.run_output import reporting
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
-from turkic_idiom_tasks.metrics.ranking import score_rankings
 from turkic_idiom_tasks.results.record import find_records, read_header, read_record
 from turkic_idiom_tasks.runs.run import run_models
 from turkic_idiom_tasks.runs.run_options import make_options
-from turkic_idiom_tasks.splits import retrieval_split
 
 BASELINE = "turkic-idiom/char-ngrams"
 BASELINE_FOLDER = Path("results/results/turkic-idiom__char-ngrams/1")
@@ -54,12 +47,12 @@ def test_one_pass_equals_stock_mteb_for_every_pooling(
     """Our one pass against stock commands with stock modules; without a pooling it is the model's own."""
     register_local(f"me/minilm={minilm}")
     for options in (("--pooling", "all"), ()):
-        run = turkic("run", "-m", minilm, *options, "-o", "suite", "--data", small_lexicon)
+        run = turkic("run", "-m", minilm, *options, "-o", "suite", "-t", "T1", "-t", "T2", "--data", small_lexicon)
         assert run.returncode == 0, run.stderr
-    for suffix in ("", " (pooling=max)", " (pooling=first_last)", " (pooling=last_four)"):
+    for suffix in ("", " (pooling=max)", " (pooling=last_four)"):
         folder = tmp_path / f"stock{suffix}"
-        stock_mteb("run", "-m", f"me/minilm{suffix}", "-t", *TASKS, "--output-folder", folder, data=small_lexicon)
-        for task in TASKS:
+        stock_mteb("run", "-m", f"me/minilm{suffix}", "-t", *TASKS[:2], "--output-folder", folder, data=small_lexicon)
+        for task in TASKS[:2]:
             ours = by_subset(result_of("suite", f"local__{minilm.name}{suffix.replace(' ', '_')}", task))
             theirs = by_subset(results(folder, task))
             assert set(ours) == set(theirs)
@@ -111,51 +104,6 @@ def test_the_table_fits_the_terminal(turkic, five_languages, monkeypatch, width)
     assert all(re.search(r" -?[01]?\.\d+ to -?[01]?\.\d+$", line.rstrip()) for line in last), last
 
 
-def test_t1_is_also_scored_apart_for_queries_that_spelling_does_not_answer(turkic, tmp_path):
-    """A lexicon of two test concepts: one whose idioms share `göz`, one whose spelling points to the other."""
-    concepts = [f"t-{n}" for n in range(200) if retrieval_split(f"t-{n}") == "test"][:2]
-    words = {"tr": ["göz yummak", "göze girmek"], "az": ["göz yummaq", "rəğbət qazanmaq"]}
-    entries = {}
-    for code, idioms in words.items():
-        entries[code] = [Entry(concept, idiom) for concept, idiom in zip(concepts, idioms, strict=True)]
-    write_lexicon(tmp_path / "two", [Concept(concept, "") for concept in concepts], entries)
-    arguments = ("run", "-m", BASELINE, "-t", "T1", "--data", tmp_path / "two")
-    row = json.loads(turkic(*arguments, "--format", "json").stdout)[0]
-    assert row["n_spelling_free"] == 1
-    assert row["ndcg"] == pytest.approx((1.0 + row["ndcg_spelling_free"]) / 2)  # the baseline finds the cognate
-    assert row["ndcg_spelt_alike"] == 1.0
-    table = turkic(*arguments).stdout
-    assert "queries / others" in table
-    assert "1 / 1" in table
-
-
-def test_records_recompute_every_score(turkic, small_dataset, small_lexicon):
-    """From the lines of the files alone, without our reader."""
-    assert turkic("run", "-m", BASELINE, "-t", "T1", "--data", small_lexicon).returncode == 0
-    stored = by_subset(result_of("results", "turkic-idiom__char-ngrams", "TurkicIdiomT1"))
-    assert set(stored) == {"tur-azj", "tur-uzn"}
-    for subset, row in stored.items():
-        header, head, *lines = unpacked(BASELINE_FOLDER / f"TurkicIdiomT1.{subset}.record.jsonl.gz")
-        assert header["model"] == {"name": BASELINE, "revision": "1", "n_parameters": 0}
-        assert header["data"]["revision"] == small_dataset.revision
-        assert header["throughput"] is None  # mteb encodes for a model that is no transformer
-        data = small_dataset.retrieval("T1", subset)
-        assert head["documents"] == sorted(data.documents)
-        assert {line["query"] for line in lines} == set(data.queries)
-        similarities = np.full((len(lines), len(head["documents"])), np.nan)
-        for position, line in enumerate(lines):
-            for rank, group in enumerate(line["ranking"]):
-                similarities[position, group] = -rank
-        assert not np.isnan(similarities).any()  # the whole pool is there
-        relevant = []
-        for line in lines:
-            relevant.append([head["documents"].index(document) for document in data.qrels[line["query"]]])
-        for name, value in score_rankings(similarities, relevant).means().items():
-            assert row[name] == pytest.approx(value, abs=1e-9), name
-        assert row["main_score"] == row["ndcg"]
-        assert "map_at_10" in row  # mteb's own scores stay
-
-
 def test_finished_results_are_read_not_computed(turkic, small_lexicon):
     arguments = ("run", "-m", BASELINE, "--format", "csv", "--data", small_lexicon)
     first = rows_of(turkic(*arguments, "-t", "T1"))
@@ -163,7 +111,6 @@ def test_finished_results_are_read_not_computed(turkic, small_lexicon):
     assert len(before) == 5  # two records, two files of mteb, the lock
     again = rows_of(turkic(*arguments))
     assert [row for row in again if row["task"] == "TurkicIdiomT1"] == first
-    assert {row["task"] for row in again} == set(TASKS)
     files = [path for path in before if "TurkicIdiomT1" in path.name]
     assert {path: path.stat().st_mtime_ns for path in files} == {path: before[path] for path in files}
     turkic(*arguments, "-t", "T1", "--overwrite")
@@ -202,22 +149,18 @@ def test_languages_run_one_after_the_other_are_kept(turkic, small_lexicon):
     assert both[:2] == [azerbaijani[0], uzbek[0]]
 
 
-def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon, minilm, register_local):
-    """An E5-style model: its prompts come from its own configuration, as mteb would use them, and change the scores."""
+def test_prompts_are_shown_and_change_the_scores(turkic, tmp_path, small_lexicon, minilm):
+    """An E5-style model: its prompts come from its own configuration; those of mteb: harnesses/test_mteb_loading.py."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(minilm), device="cpu", prompts={"query": "query: ", "document": "passage: "})
     model.save_pretrained(str(tmp_path / "e5like"))
-    run = turkic("run", "-m", "./e5like", "-t", "T2", "-l", "uz", "--format", "csv", "--data", small_lexicon)
-    (ours, _) = rows_of(run)
+    arguments = ("-t", "T2", "-l", "uz", "--format", "csv", "--data", small_lexicon)
+    run = turkic("run", "-m", "./e5like", *arguments)
+    (prompted, _) = rows_of(run)
     assert "prompts {'query': 'query: ', 'document': 'passage: '}" in run.stderr
-    register_local(f"me/e5like={tmp_path / 'e5like'}")
-    folder = tmp_path / "stock"
-    stock_mteb(
-        "run", "-m", "me/e5like", "-t", "TurkicIdiomT2", "-l", "uzn", "--output-folder", folder, data=small_lexicon
-    )
-    theirs = by_subset(results(folder, "TurkicIdiomT2"))["uzn"]
-    assert float(ours["ndcg"]) == pytest.approx(theirs["ndcg"], abs=1e-5)
+    (bare, _) = rows_of(turkic("run", "-m", minilm, *arguments))
+    assert prompted["ndcg"] != bare["ndcg"]
 
 
 @pytest.mark.parametrize(
@@ -225,23 +168,18 @@ def test_prompts_are_mtebs_and_shown(turkic, stock_mteb, tmp_path, small_lexicon
     [
         (("-m", BASELINE, "-t", "T9"), ["unknown task 'T9'", "TurkicIdiomT1 (T1)"], 2),
         (("-m", BASELINE, "-l", "ky"), ["unknown language 'ky'", "tr (Turkish)"], 2),
-        (("-m", BASELINE, "--pooling", "min"), ["unknown pooling 'min'", "first_last"], 2),
         (("-m", BASELINE, "--pooling", "mean"), [BASELINE, "not a transformer encoder", "leave mean out"], 2),
         (("-m", BASELINE, "--set", "dtype=int8"), ["unknown dtype 'int8'", "bfloat16"], 2),
-        (("-m", BASELINE, "--set", "top_k=-1"), ["top_k is -1", "greater than or equal to 0"], 2),
         (("-m", BASELINE, "--set", "first_layer=2"), ["first_layer is 2", "less than or equal to 1"], 2),
         (("-m", BASELINE, "--set", "topk=3"), ["topk is 3: no setting of this name", "first_layer, top_k"], 2),
         (("-m", BASELINE, "--set", "device=banana"), ["device=banana: unknown", "cuda:1"], 2),
         (("-m", "sentence-transformers/all-MiniLM-L99"), ["sentence-transformers/all-MiniLM-L99", "similar names"], 2),
         (("-m", "intfloat/multilingual-e5-bas"), ["could not be reached", "intfloat/multilingual-e5-base"], 2),
-        (("-m", "google-bert/bert-base-multilingual-cased (pooling=mean)"), ["could not be reached"], 2),
         (("-m", "mteb/baseline-random-encoder (pooling=median)"), ["unknown pooling 'median'"], 2),
-        (("-m", "no-such-model"), ["no-such-model"], 2),
         (("-m", "./absent-folder"), ["absent-folder: no such folder"], 2),
         (("-m", BASELINE, "--data", "./absent"), ["./absent: no such directory"], 1),
         (("-m", BASELINE, "-t", "T1", "-l", "gag"), ["no subset of T1 has the language gag"], 2),
         (("-m", BASELINE, "-o", "/proc/results"), ["/proc/results: cannot be written", "--out"], 1),
-        (("-m", BASELINE, "-o", "x" * 300), ["cannot be written"], 1),
     ],
 )
 def test_bad_input_is_one_line(turkic, tmp_path, small_lexicon, arguments, parts, exit_code):
@@ -277,32 +215,24 @@ def test_what_does_not_apply_is_said_before_anything_is_computed(turkic, tmp_pat
     )
 
 
-@pytest.mark.parametrize("output_format", ["table", "csv"])
-def test_scores_of_the_models_before_a_failure_are_printed(turkic, small_lexicon, output_format):
-    arguments = ("-t", "T1", "--data", small_lexicon, "--format", output_format)
-    run = turkic("run", "-m", BASELINE, "-m", "no-such-org/no-such-model", "-m", RANDOM, *arguments)
-    assert run.returncode == 2
-    assert "no-such-org/no-such-model" in run.stderr
-    assert run.stdout == turkic("run", "-m", BASELINE, *arguments).stdout
-
-
-def test_finished_tasks_of_the_model_that_fails_are_printed_too(turkic, pair_lexicon):
+def test_scores_of_models_and_tasks_before_a_failure_are_printed(turkic, pair_lexicon):
     """BM25 ranks documents, and has no similarity of two sentences."""
-    run = turkic("run", "-m", "mteb/baseline-bm25s", "-t", "T4", "-t", "STS", "--data", pair_lexicon, "--format", "csv")
+    models = ("-m", BASELINE, "-m", "mteb/baseline-bm25s", "-m", RANDOM)
+    run = turkic("run", *models, "-t", "T4", "-t", "STS", "--data", pair_lexicon, "--format", "csv")
     assert run.returncode == 2
     assert "leave it out of TurkicIdiomSTS" in run.stderr
-    assert {row["task"] for row in csv.DictReader(io.StringIO(run.stdout))} == {"TurkicIdiomT4"}
+    scored = {(row["model"], row["task"]) for row in csv.DictReader(io.StringIO(run.stdout))}
+    assert scored == {
+        (BASELINE, "TurkicIdiomT4"), (BASELINE, "TurkicIdiomSTS"), ("mteb/baseline-bm25s", "TurkicIdiomT4")
+    }  # fmt: skip
 
 
 def test_a_model_whose_vectors_are_not_finite_is_one_line(turkic, tmp_path, small_lexicon, make_untrained):
-    import torch
     from safetensors.torch import load_file, save_file
 
     folder = make_untrained(seed=5)
     weights = load_file(folder / "model.safetensors")
-    weights["embeddings.word_embeddings.weight"] = torch.full_like(
-        weights["embeddings.word_embeddings.weight"], float("nan")
-    )
+    weights["embeddings.word_embeddings.weight"] *= float("nan")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     run = turkic("run", "-m", folder, "-t", "T1", "--data", small_lexicon)
     assert run.returncode == 1
@@ -316,10 +246,9 @@ def test_scores_of_other_data_are_not_overwritten(turkic, small_lexicon, other_l
     arguments = ("run", "-m", BASELINE, "-t", "T1", "--format", "csv")
     first = rows_of(turkic(*arguments, "--data", small_lexicon))
     view = BASELINE_FOLDER / "TurkicIdiomT1.json"
-    for keeps_records in (True, False):
-        if not keeps_records:
-            for path in BASELINE_FOLDER.glob("*.gz"):
-                path.unlink()
+    for removed in ("", "*.gz"):
+        for path in BASELINE_FOLDER.glob(removed or "none"):
+            path.unlink()
         before = {path: path.read_bytes() for path in BASELINE_FOLDER.iterdir()}
         run = turkic(*arguments, "--data", other_lexicon)
         assert run.returncode == 1
@@ -329,8 +258,6 @@ def test_scores_of_other_data_are_not_overwritten(turkic, small_lexicon, other_l
     replaced = rows_of(turkic(*arguments, "--data", other_lexicon, "--overwrite"))
     assert [row["subset"] for row in replaced] == ["tur-azj", "mean"]
     assert list(by_subset(json.loads(view.read_text()))) == ["tur-azj"]
-    assert turkic(*arguments, "--data", small_lexicon).returncode == 1
-    assert rows_of(turkic(*arguments, "--data", small_lexicon, "--overwrite")) == first
     view.write_text('{"dataset')
     run = turkic(*arguments, "--data", small_lexicon)
     assert run.returncode == 1
@@ -389,27 +316,21 @@ def test_a_finished_result_is_used_again_only_if_it_was_computed_alike(
     assert ([path.read_bytes() for path in records] != before) == is_computed
 
 
-def test_a_finished_result_without_the_main_score_is_computed_again(turkic, small_lexicon):
-    arguments = ("run", "-m", BASELINE, "-t", "T1", "--format", "csv", "--data", small_lexicon)
+def test_a_finished_result_without_the_main_score_is_computed_again_and_a_foreign_one_refused(turkic, small_lexicon):
+    arguments = ("run", "-m", BASELINE, "-t", "T1", "-l", "az", "--format", "csv", "--data", small_lexicon)
     first = rows_of(turkic(*arguments))
-    for path in find_records(Path("results")):
-        subsets = json.loads(gzip.decompress(path.read_bytes()).splitlines()[0])["subsets"]
-        del subsets[0]["scores"]["ndcg"]
-        changed_header(path, subsets=subsets)
+    (path,) = find_records(Path("results"))
+    subsets = unpacked(path)[0]["subsets"]
+    del subsets[0]["scores"]["ndcg"]
+    changed_header(path, subsets=subsets)
     again = turkic(*arguments)
     assert rows_of(again) == first
     assert "finished results have another format; computed again" in again.stderr
-
-
-@pytest.mark.parametrize("changes", [{"model": {"name": "other/model", "revision": "1"}}, {"subsets": []}])
-def test_a_record_that_does_not_belong_there_is_refused(turkic, small_lexicon, changes):
-    arguments = ("run", "-m", BASELINE, "-t", "T1", "--data", small_lexicon)
-    assert turkic(*arguments).returncode == 0
-    changed_header(find_records(Path("results"))[0], **changes)
-    run = turkic(*arguments)
-    assert run.returncode == 1
-    (line,) = run.stderr.splitlines()
-    assert "does not belong there" in line
+    for changes in ({"model": {"name": "other/model", "revision": "1"}}, {"subsets": []}):
+        changed_header(path, **changes)
+        run = turkic(*arguments)
+        assert run.returncode == 1
+        assert "does not belong there" in run.stderr
 
 
 def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexicon):
@@ -441,13 +362,9 @@ def test_settings_that_depart_from_the_defaults_stand_apart(turkic, small_lexico
     assert found == {"dtype_bfloat16": ("bfloat16", 1), "first_layer_0": ("float32", 0)}
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 def test_a_terminal_sees_how_far_the_work_is(tmp_path, small_lexicon, minilm):
-    terminal = Terminal()
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
     with reporting(terminal) as reporter:
         options = make_options(tasks=["T1", "T2"], output=tmp_path)
         list(run_models([BASELINE, str(minilm)], open_dataset(str(small_lexicon)), options, reporter=reporter))
@@ -485,18 +402,8 @@ def test_list_shows_the_data_and_the_models(turkic, small_lexicon, small_dataset
         assert part in text
     assert text.count("FacebookAI/xlm-roberta-base,") == 1
     assert re.search("there is already a model of the name.* names no folder", text)
-
-
-def test_list_of_the_bundled_data_fits_one_screen(turkic, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    assert len(turkic("list").stdout.splitlines()) <= 30
-
-
-def test_a_pipe_gets_a_line_for_each_tenth(turkic, small_lexicon, monkeypatch):
-    seconds = itertools.count()
-    monkeypatch.setattr("turkic_idiom_tasks.io.progress.time", SimpleNamespace(monotonic=lambda: 5 * next(seconds)))
-    run = turkic("run", "-m", "turkic-idiom/char-ngrams", "-t", "T2", "--data", small_lexicon)
-    assert re.findall(r"^model 1/1, T2: (\d) of (\d)$", run.stderr, re.MULTILINE) == [("1", "3"), ("2", "3")]
+    for name in (taken, "a/b (pooling=mean)"):  # loads no other model of the name
+        assert "TURKIC_IDIOM_MODELS: the part " in turkic("run", "-m", name, "--data", small_lexicon).stderr
 
 
 def test_help_answers_at_once():

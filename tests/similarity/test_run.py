@@ -6,22 +6,17 @@ import math
 from dataclasses import replace
 
 import mteb
-import numpy as np
 import pytest
 from rich.cells import cell_len
 from sentence_transformers import SentenceTransformer
 
 from turkic_idiom_tasks import TurkicIdiomSTS
-from turkic_idiom_tasks.cli.output import SIMILARITY_COLUMNS, similarity_cells
 from turkic_idiom_tasks.cli.run_output import print_tables
-from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report.compare import compare_results
 from turkic_idiom_tasks.report.frame import report_run
 from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record
-from turkic_idiom_tasks.runs.engine import predict
 from turkic_idiom_tasks.runs.run import run_models
 from turkic_idiom_tasks.runs.run_options import make_options
 
@@ -52,21 +47,6 @@ def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
         expected = math.nan if row[name] is None else row[name]
         assert ours["mean)"][name] == pytest.approx(expected, abs=1e-6, nan_ok=True), name
     assert ours["max)"]["affinity"] != pytest.approx(ours["mean)"]["affinity"], abs=1e-3)
-
-
-def test_no_sentence_is_encoded_twice(pair_dataset, untrained_bert):
-    """T4 retrieves among the same sentences, so the pairs need no further forward pass."""
-    encoder = PooledEncoder(load_checkpoint(str(untrained_bert)))
-    vectors = TextVectors(encoder, ["mean", "max"])
-    datasets = {"T4": pair_dataset, "STS": pair_dataset}
-    list(predict(vectors, datasets, [("T4", "tur")], prompts={}))
-    before = encoder.n_texts_forwarded
-    assert before == 18  # six sentences, six paraphrases, six literal ones
-    ((_, plain),) = predict(vectors, datasets, [KEY], prompts={})
-    assert encoder.n_texts_forwarded == before
-    ((_, prompted),) = predict(vectors, datasets, [KEY], prompts={"STS": {"sentence": "su "}})
-    assert encoder.n_texts_forwarded == before + 18
-    assert not np.allclose(plain["mean"].values, prompted["mean"].values)
 
 
 def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, pair_dataset, untrained_bert):
@@ -136,13 +116,6 @@ def test_a_footnote_stands_only_where_a_row_has_its_mark(finished, which):
     assert ("may be too short" in sts) == (which != "none")
     assert ("fewer than 30 idioms" in sts) == ("tur*" in sts) == (which != "none")
     assert (f"{frame.at[of_sts[0], 'model']} ~" in sts) == (which == "all")
-
-
-def test_an_interval_below_zero_is_readable_and_an_undefined_one_is_a_dash():
-    scores = dict.fromkeys(("spearman", *SIMILARITY_COLUMNS), -0.5)
-    assert similarity_cells(scores, -0.12, -0.03)[-1] == "-.120 to -.030"
-    assert similarity_cells(scores, -0.03, 1.0)[-1] == "-.030 to 1.000"
-    assert similarity_cells(scores, np.nan, np.nan)[-1] == "-"
 
 
 def test_data_of_their_own_is_scored_beside_the_lexicon(pair_dataset, untrained_bert, astitch, tmp_path, monkeypatch):

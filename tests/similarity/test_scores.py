@@ -61,9 +61,8 @@ def test_scores_by_hand():
     assert (scores["n_pairs"], scores["n_idioms"], scores["small_sample"]) == (6, 2, 1)
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_a_constant_model_has_no_correlation_and_a_tie_counts_one_half(value):
-    scores = similarity_scores(two_idioms(), np.full(8, value))
+def test_a_constant_model_has_no_correlation_and_a_tie_counts_one_half():
+    scores = similarity_scores(two_idioms(), np.full(8, 1.0))
     for name in ("spearman", "spearman_ci_low", "spearman_idiom", "spearman_general"):
         assert math.isnan(scores[name])
     assert scores["accuracy"] == 0.5
@@ -97,39 +96,12 @@ def test_the_interval_holds_the_score_and_depends_on_the_idioms_alone():
 def test_a_draw_without_a_concept_is_the_score_without_its_pairs():
     pairs = two_idioms()
     stated = np.array([0.9, 0.7, 0.3, 0.6, 0.8, 0.5, 0.1, 0.2])
-    influence = resampled_spearman(pairs, stated).influence
-    assert influence.sum() == pytest.approx(0, abs=1e-12)
-    kept = [row for row in range(8) if pairs.concepts[row] != "a" and pairs.is_scored[row]]
-    gold = np.array([1.0, 0.5, 0.2, 0.4])  # of b/c, b/i, g1, g2
-    without = spearman(gold, stated[kept])
-    score = similarity_scores(pairs, stated)["spearman"]
-    others = resampled_spearman(pairs, stated)
-    assert others.influence[others.concepts.index("a")] - others.influence[others.concepts.index("b")] == pytest.approx(
-        (score - without) - (score - spearman(np.array([1.0, 0.3, 0.2, 0.4]), stated[[0, 1, 6, 7]])), abs=1e-12
-    )
-
-
-def test_the_semeval_evaluator_by_hand():
-    """Its evaluator takes sim, or the submitted similarity of the pair otherID, and correlates."""
-    read = SentencePairs(
-        "eng",
-        [
-            SentencePair("1", "a gold mine", "a source of riches", CORRECT, 1.0, None, "gold mine"),
-            SentencePair("2", "a gold mine", "an ore pit", INCORRECT, None, "3", "gold mine"),
-            SentencePair("3", "a source of riches", "an ore pit", REFERENCE, 0.0, None, "gold mine"),
-            SentencePair("4", "a dog", "one dog", GENERAL, 0.9, None, "4"),
-            SentencePair("5", "a dog", "two cats", GENERAL, 0.1, None, "5"),
-        ],
-    )
-    submitted = [0.8, 0.7, 0.2, 0.75, 0.3]
-    scores = similarity_scores(read, np.array(submitted))
-    # gold 1, .2 (pair 3), .9, .1 against .8 .7 .75 .3: ranks 4 2 3 1 and 4 2 3 1
-    assert scores["spearman"] == pytest.approx(1)
-    assert scores["spearman_idiom"] == pytest.approx(1)  # 1 > .2 and .8 > .7
-    submitted[2] = 0.95  # gold of pair 2: ranks 4 3 2 1 against 4 2 3 1; 1 - 6 * 2 / (4 * 15) = .8
-    scores = similarity_scores(read, np.array(submitted))
-    assert scores["spearman"] == pytest.approx(0.8)
-    assert scores["n_pairs"] == 4
+    resampled = resampled_spearman(pairs, stated)
+    assert resampled.influence.sum() == pytest.approx(0, abs=1e-12)
+    without_a = spearman(np.array([1.0, 0.5, 0.2, 0.4]), stated[[3, 4, 6, 7]])  # gold of b/c, b/i, g1, g2
+    without_b = spearman(np.array([1.0, 0.3, 0.2, 0.4]), stated[[0, 1, 6, 7]])
+    of_a, of_b = (resampled.influence[resampled.concepts.index(concept)] for concept in "ab")
+    assert of_a - of_b == pytest.approx(without_b - without_a, abs=1e-12)
 
 
 def test_a_control_partner_never_means_the_same():
@@ -147,7 +119,6 @@ def test_a_control_partner_never_means_the_same():
 @pytest.mark.parametrize(
     ("row", "part"),
     [
-        (SentencePair("x", "E", " ", CORRECT, 1.0, None, "a"), "lacks a sentence"),
         (SentencePair("x", "\u200b ", "E", CORRECT, 1.0, None, "a"), "lacks a sentence"),
         (SentencePair("x", "E", "F", CORRECT, None, None, "a"), "either a gold score"),
         (SentencePair("x", "E", "F", CORRECT, 1.5, None, "a"), "1.5"),

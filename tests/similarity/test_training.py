@@ -60,16 +60,13 @@ def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
     assert rows[0] == (A.original, A.correct, A.incorrect)
     assert rows[1] == ("a night owl", "a night owl", "a dark bird")
     assert rows[2][:2] == ("a top dog", "a leader")
-    drawn = {
-        simcse_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], rng=np.random.default_rng(seed))[2][2]
-        for seed in range(20)
-    }
+    drawn = set()
+    for seed in range(20):
+        drawn.add(simcse_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], rng=np.random.default_rng(seed))[2][2])
     assert drawn == {"a gold mine", "a night owl"}
     same = replace(A, idiom=WITHOUT_NEGATIVE.idiom.title())  # a capital letter makes no other idiom
     with pytest.raises(InputError, match="'a top dog' has no incorrect sentence"):
         simcse_rows([same, WITHOUT_NEGATIVE], rng=np.random.default_rng(1))
-    with pytest.raises(InputError, match="'a top dog' has no incorrect sentence"):
-        simcse_rows([WITHOUT_NEGATIVE], rng=np.random.default_rng(1))
 
 
 def test_the_targets_of_the_regression():
@@ -127,7 +124,8 @@ def test_a_lexicon_keeps_its_splits():
         for concept, entry in lexicon.of(code).items():
             concept_of[entry.original] = concept
     assert {retrieval_split(concept_of[row.original]) for row in data.training} == {"train"}
-    assert {retrieval_split(concept_of[row.sentence1]) for row in data.development.rows if row.kind == "correct"} == {"development"}  # fmt: skip  # noqa: E501
+    chosen_by = [row.sentence1 for row in data.development.rows if row.kind == "correct"]
+    assert {retrieval_split(concept_of[sentence]) for sentence in chosen_by} == {"development"}
     assert list(data.test) == ["tur", "azj"]
     assert len(data.training) > 300
 
@@ -257,7 +255,6 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
     scores = record["test"]["cmn"]
     assert f"{scores['spearman']:.3f}" in shown
     assert f"{record['untuned_test']['cmn']['spearman_idiom']:.3f}" in shown
-    assert "Idiomatic similarity" in (out / "README.md").read_text()
     pairs = read_chengyu(toy / "test.csv")
     first = SentenceTransformer(str(out)).encode([row.sentence1 for row in pairs.rows], normalize_embeddings=True)
     second = SentenceTransformer(str(out)).encode([row.sentence2 for row in pairs.rows], normalize_embeddings=True)
@@ -270,7 +267,6 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--set", "loss=triplet"], 2, "loss"),
         (["--set", "general=small.csv"], 2, "only loss=cosine"),
         (["--seen-idioms", "maybe"], 2, "is not one of 'refuse', 'leave-out', 'keep'"),
         (["--data", "astitch", "--language", "tr"], 1, "ASTITCH_DATA"),

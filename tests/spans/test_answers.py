@@ -24,47 +24,40 @@ TR = LANGUAGES["tr"]
 SENTENCE = "Komşusunun yaptıklarına göz yumdu."
 TOKENS = ["Komşusunun", "yaptıklarına", "göz", "yumdu", "."]
 FOUND, NOTHING = "OOBIO", "OOOOO"
-FORMAT_ERROR = (NOTHING, True, 0)
+FORMAT_ERROR = None
 
 
 def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False):
-    """(tags as OBI, format_error, unmatched_spans)."""
+    """The tags as OBI; None for a format error."""
     tokens = tokens or [word.of(sentence) for word in words(sentence)]
     answer = read_answer(response, sentence, tokens, language, strict=strict)
-    return "".join(tag[0] for tag in answer.tags), answer.format_error, answer.unmatched_spans
+    return None if answer.format_error else "".join(tag[0] for tag in answer.tags)
 
 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize(
     ("response", "expected"),
     [
-        ('{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
-        ('  {"idioms":["göz yumdu"]}\n', (FOUND, False, 0)),
-        ('{"idioms": []}', (NOTHING, False, 0)),
-        ('{"idioms": ["göz"]}', ("OOBOO", False, 0)),
-        ('{"idioms": ["göz yumdu", "el attı"]}', (FOUND, False, 1)),
-        ('{"idioms": ["yumdu göz"]}', (NOTHING, False, 1)),
-        ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', (FOUND, False, 0)),  # escaped, as json.dumps writes it
-        ('{"sentence": "Komşusunun yaptıklarına göz yumdu.", "idioms": ["göz yumdu"]}', (FOUND, False, 0)),
-        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', (FOUND, False, 0)),
-        ('```json\n{"idioms": ["göz yumdu"]}\n```', (FOUND, False, 0)),
-        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>.", (FOUND, False, 0)),
-        (SENTENCE, (NOTHING, False, 0)),
-        ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', (FOUND, False, 0)),
-        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O"]}', (FOUND, False, 0)),
-        ('{"bio": ["O", "I-IDIOM", "O", "I-IDIOM", "O"]}', ("OIOIO", False, 0)),  # a classifier says what it says
-        ('{"bio": ["O", "O", "O", "O", "O"]}', (NOTHING, False, 0)),
+        ('{"idioms": ["göz yumdu"]}', FOUND),
+        ('  {"idioms":["göz yumdu"]}\n', FOUND),
+        ('{"idioms": []}', NOTHING),
+        ('{"idioms": ["göz yumdu", "el attı"]}', FOUND),
+        ('{"idioms": ["yumdu göz"]}', NOTHING),
+        ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', FOUND),  # escaped, as json.dumps writes it
+        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', FOUND),
+        ('```json\n{"idioms": ["göz yumdu"]}\n```', FOUND),
+        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>.", FOUND),
+        (SENTENCE, NOTHING),
+        ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', FOUND),
+        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O"]}', FOUND),
+        ('{"bio": ["O", "I-IDIOM", "O", "I-IDIOM", "O"]}', "OIOIO"),  # a classifier says what it says
         # neither reading takes these
         ("", FORMAT_ERROR),
-        ("  \n", FORMAT_ERROR),
         ("lol", FORMAT_ERROR),
         ("<think>uzun uzun düşünüyorum: göz yumdu", FORMAT_ERROR),
-        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM"]}', FORMAT_ERROR),
         ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O", "O"]}', FORMAT_ERROR),
         ('{"bio": ["O", "O", "B-LOC", "I-LOC", "O"]}', FORMAT_ERROR),
-        ('{"bio": [0, 0, 1, 2, 0]}', FORMAT_ERROR),
         ('{"bio": [null, [], {}, 1, "O"]}', FORMAT_ERROR),
-        ('{"bio": []}', FORMAT_ERROR),
         ("{}", FORMAT_ERROR),
         ('{"idioms": [1, 2]}', FORMAT_ERROR),
         ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
@@ -80,70 +73,53 @@ def test_what_both_readings_agree_on(response, expected, strict):
     [
         # prose around the JSON
         ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FOUND),
-        ('Yanıt: {"idioms": ["göz yumdu"]}', FOUND),
-        ('{"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FOUND),
         ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', FOUND),  # the last one
         ('{"idioms": ["göz yumdu"]} {"idioms": []}', NOTHING),
         # other shapes
         ('["göz yumdu"]', FOUND),
-        ("[]", NOTHING),
-        ('{"idiom": "göz yumdu"}', FOUND),
         ('{"deyimler": ["göz yumdu"]}', FOUND),
         ('{"idioms": "göz yumdu"}', FOUND),
-        ('{"Idioms": ["göz yumdu"]}', FOUND),
         ('{"idioms": [["göz yumdu"]]}', FOUND),
         ('{"idioms": null}', NOTHING),
         ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', FOUND),
         ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FOUND),
         # a JSON text that breaks off
-        ('{"idioms": ["göz yumdu"', FOUND),
         ('{"idioms": ["göz yumdu", "el a', FOUND),
         # lists and bullets
         ("- göz yumdu", FOUND),
-        ("* göz yumdu\n", FOUND),
-        ("1. göz yumdu", FOUND),
         ("1) “göz yumdu”", FOUND),
-        ("göz yumdu", FOUND),
         ("**göz yumdu**", FOUND),
         ("göz yummak", FOUND),
         # none
         ("Yok", NOTHING),
-        ("none.", NOTHING),
         ("No idioms", NOTHING),
-        ("Deyim yok.", NOTHING),
         # lines of tags
         ("O O B-IDIOM I-IDIOM O", FOUND),
-        ("o o b-idiom i-idiom o", FOUND),
         ("[O, O, B-IDIOM, I-IDIOM, O]", FOUND),
-        ("Komşusunun O\nyaptıklarına O\ngöz B-IDIOM\nyumdu I-IDIOM\n. O", FOUND),
         ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", FOUND),
-        ("```\nO O B-IDIOM I-IDIOM O\n```", FOUND),
         # small slips in a copied sentence
         ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FOUND),
-        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>", FOUND),  # the full stop is missing
-        ("komşusunun yaptıklarına <idiom>Göz yumdu</idiom>.", FOUND),
         ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", FOUND),
-        ("<idiom>göz yumdu</idiom>", FOUND),
         ("Komşusunun yaptıklarına <idiom>göz yumdu", NOTHING),  # one that is never closed is none
         ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", NOTHING),
     ],
 )
 def test_a_deviation_is_read_flexibly_and_is_a_format_error_otherwise(response, flexible):
-    assert read(response) == (flexible, False, 0)
+    assert read(response) == flexible
     assert read(response, strict=True) == FORMAT_ERROR
 
 
 @pytest.mark.parametrize(
     ("response", "flexible", "strict"),
     [
-        ('{"idioms": ["GÖZ YUMDU"]}', (FOUND, False, 0), (NOTHING, False, 1)),
-        ('{"idioms": ["Göz yumdu."]}', (FOUND, False, 0), (NOTHING, False, 1)),
-        ('{"idioms": ["göz yummak"]}', (FOUND, False, 0), (NOTHING, False, 1)),
+        ('{"idioms": ["GÖZ YUMDU"]}', FOUND, NOTHING),
+        ('{"idioms": ["Göz yumdu."]}', FOUND, NOTHING),
+        ('{"idioms": ["göz yummak"]}', FOUND, NOTHING),
         # models leave the ending outside
-        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", (FOUND, False, 0), (FOUND, False, 0)),
-        ("Komşusunun <idiom>el attı</idiom>.", (NOTHING, False, 1), FORMAT_ERROR),
+        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", FOUND, FOUND),
+        ("Komşusunun <idiom>el attı</idiom>.", NOTHING, FORMAT_ERROR),
         # a tag within a tag
-        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", ("OOBOO", False, 0), FORMAT_ERROR),
+        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", "OOBOO", FORMAT_ERROR),
     ],
 )
 def test_what_the_two_readings_make_of_other_words(response, flexible, strict):
@@ -151,7 +127,7 @@ def test_what_the_two_readings_make_of_other_words(response, flexible, strict):
 
 
 def test_prose_before_a_list_is_no_idiom():
-    assert read("Cümledeki deyim şudur:\n\n- göz yumdu")[:2] == (FOUND, False)  # how many are unmatched is left open
+    assert read("Cümledeki deyim şudur:\n\n- göz yumdu") == FOUND
 
 
 @pytest.mark.parametrize(
@@ -168,14 +144,14 @@ def test_prose_before_a_list_is_no_idiom():
 )
 def test_five_languages(code, sentence, tags, found, citation, shouted):
     language = LANGUAGES[code]
-    assert read(json.dumps({"idioms": [found]}), sentence, language=language, strict=True) == (tags, False, 0)
+    assert read(json.dumps({"idioms": [found]}), sentence, language=language, strict=True) == tags
     tagged = sentence.replace(found, f"<idiom>{found}</idiom>")
-    assert read(tagged, sentence, language=language, strict=True) == (tags, False, 0)
+    assert read(tagged, sentence, language=language, strict=True) == tags
     for flexible in (found, shouted, f"- {found}", json.dumps([shouted])):
-        assert read(flexible, sentence, language=language) == (tags, False, 0)
+        assert read(flexible, sentence, language=language) == tags
     if not citation.startswith("parmağı"):  # `olmak` for `var` is another word
-        assert read(json.dumps({"idioms": [citation]}), sentence, language=language) == (tags, False, 0)
-        assert read(json.dumps({"idioms": [citation]}), sentence, language=language, strict=True)[2] == 1
+        assert read(json.dumps({"idioms": [citation]}), sentence, language=language) == tags
+        assert read(json.dumps({"idioms": [citation]}), sentence, language=language, strict=True) == "O" * len(tags)
 
 
 @pytest.mark.parametrize(
@@ -186,16 +162,16 @@ def test_five_languages(code, sentence, tags, found, citation, shouted):
     ],
 )  # fmt: skip
 def test_none_in_five_languages(code, none):
-    assert read(none, "Ol keldi .", language=LANGUAGES[code]) == ("OOO", False, 0)
+    assert read(none, "Ol keldi .", language=LANGUAGES[code]) == "OOO"
 
 
 @pytest.mark.parametrize("apostrophe", list("ʻʼ'‘’`"))
 def test_uzbek_apostrophes_are_equal_to_the_flexible_reading(apostrophe):
     uz, sentence = LANGUAGES["uz"], "Ustoz bunga koʻz yumdi."
     for answer in (f"ko{apostrophe}z yumdi", f"Ustoz bunga <idiom>ko{apostrophe}z yumdi</idiom>."):
-        assert read(answer, sentence, language=uz) == ("OOBIO", False, 0)
+        assert read(answer, sentence, language=uz) == "OOBIO"
     strict = read(json.dumps({"idioms": [f"ko{apostrophe}z yumdi"]}), sentence, language=uz, strict=True)
-    assert strict == (("OOBIO", False, 0) if apostrophe == "ʻ" else ("OOOOO", False, 1))
+    assert strict == ("OOBIO" if apostrophe == "ʻ" else "OOOOO")
 
 
 @pytest.mark.parametrize(
@@ -203,53 +179,38 @@ def test_uzbek_apostrophes_are_equal_to_the_flexible_reading(apostrophe):
     [
         # I is the capital of ı in Turkish, and of i in Turkmen
         ("tr", "Evin ışığı söndü", "IŞIĞI SÖNDÜ", "OBI"),
-        ("tr", "Bir kızıl ışık", "KIZIL IŞIK", "OBI"),
         ("tk", "Ol iş başy boldy", "IŞ BAŞY", "OBIO"),
         # behind a word that holds or ends like the first word of the idiom
         ("tr", "Nihan için an meselesi.", "an meselesi", "OOBIO"),
-        ("tr", "Nihan an an bakar", "an an", "OBIO"),
         # citation forms, whose t becomes d before a vowel
         ("tr", "Bunu göz ardı ediyor.", "göz ardı etmek", "OBIIO"),
-        ("tr", "Fırsat elden gider.", "elden gitmek", "OBIO"),
-        ("tr", "Söz kulağıma çalındı.", "kulağa çalınmak", "OBIO"),
         ("az", "Onunla yola gedir.", "yola getmək", "OBIO"),
-        ("tk", "Ol arzuw edýär.", "arzuw etmek", "OBIO"),
         # words that share two letters of five are not one stem
         ("tr", "Köşeyi kuruyor.", "köşe kurmak", "BIO"),
         ("tr", "Köşeyi kuruyor.", "köprü kurmak", "OOO"),
         # a sign within an idiom stands for itself
         ("tr", "Gökte ararken, yerde buldu.", "gökte ararken, yerde bulmak", "BIIIIO"),
         ("tr", "Gökte ararken, yerde buldu.", "gökte ararken: yerde bulmak", "OOOOOO"),
-        ("tr", "Gökte ararken, yerde buldu.", "gökte ararken😀 yerde bulmak", "OOOOOO"),
         # fragments of an interrupted idiom
         ("tr", "Adını ben sildim defterden.", "adını ... sildim defterden", "BOBIO"),
-        ("tr", "Adını ben sildim defterden.", "Adını… sildim defterden", "BOBIO"),
         ("tr", "Adını ben sildim defterden.", "Adını / sildim defterden", "BOBIO"),
     ],
 )
 def test_where_the_flexible_reading_finds_an_idiom(code, sentence, answer, tags):
-    n_unmatched = int(set(tags) == {"O"})
-    assert read(json.dumps({"idioms": [answer]}), sentence, language=LANGUAGES[code]) == (tags, False, n_unmatched)
-
-
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("answer", ['{"idioms": ["an meselesi"]}', "an meselesi", '["an"]', '["han"]'])
-def test_an_idiom_never_tags_a_part_of_a_word(answer, strict):
-    # EuroEval finds `an` in `Nihan`
-    assert read(answer, "Nihan sustu, meselesi bitti.", strict=strict)[0] == "OOOOOO"
+    assert read(json.dumps({"idioms": [answer]}), sentence, language=LANGUAGES[code]) == tags
 
 
 @pytest.mark.parametrize("strict", [True, False])
 def test_the_same_idiom_twice(strict):
     sentence = "Ali göz yumdu, Veli de göz yumdu."  # Ali göz yumdu , Veli de göz yumdu .
     once, twice = json.dumps({"idioms": ["göz yumdu"]}), json.dumps({"idioms": ["göz yumdu"] * 2})
-    assert read(once, sentence, strict=strict) == ("OBIOOOOOO", False, 0)
-    assert read(twice, sentence, strict=strict) == ("OBIOOOBIO", False, 0)
-    assert read(json.dumps({"idioms": ["göz yumdu"] * 3}), sentence, strict=strict) == ("OBIOOOBIO", False, 1)
+    assert read(once, sentence, strict=strict) == "OBIOOOOOO"
+    assert read(twice, sentence, strict=strict) == "OBIOOOBIO"
+    assert read(json.dumps({"idioms": ["göz yumdu"] * 3}), sentence, strict=strict) == "OBIOOOBIO"
     tagged = "Ali göz yumdu, Veli de <idiom>göz yumdu</idiom>."
-    assert read(tagged, sentence, strict=strict) == ("OOOOOOBIO", False, 0)
+    assert read(tagged, sentence, strict=strict) == "OOOOOOBIO"
     both = "Ali <idiom>göz yumdu</idiom>, Veli de <idiom>göz yumdu</idiom>."
-    assert read(both, sentence, strict=strict) == ("OBIOOOBIO", False, 0)
+    assert read(both, sentence, strict=strict) == "OBIOOOBIO"
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -258,17 +219,17 @@ def test_the_longest_idiom_comes_first_and_no_word_is_used_twice(strict):
     for order in (["el", "el açtı"], ["el açtı", "el"]):
         # `el açtı` takes words 4 and 5; for `el` the strict reading has none left, the flexible one has `El`
         found = read(json.dumps({"idioms": order}), sentence, strict=strict)
-        assert found == (("OOOOBIO", False, 1) if strict else ("BOOOBIO", False, 0))
+        assert found == ("OOOOBIO" if strict else "BOOOBIO")
     for fragments in (
         json.dumps({"idioms": ["ele verdi", "El"]}),
         "<idiom>El</idiom> <idiom>ele verdi</idiom>, el açtı.",
     ):
-        assert read(fragments, sentence, strict=strict) == ("BBIOOOO", False, 0)
+        assert read(fragments, sentence, strict=strict) == "BBIOOOO"
 
 
 @pytest.mark.parametrize("idiom", ["göz boyamak", "el yummak", "kulak asmak", "yüzü yumuşak", "ö", "g"])
 def test_another_idiom_is_not_taken_for_this_one(idiom):
-    assert read(json.dumps({"idioms": [idiom]})) == (NOTHING, False, 1)
+    assert read(json.dumps({"idioms": [idiom]})) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -300,10 +261,15 @@ def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout
     for answer in (json_answer(sentence), xml_answer(sentence)):
         for strict in (True, False):
             found = read_answer(answer, sentence.sentence, sentence.tokens, LANGUAGES["tr"], strict=strict)
-            assert (found.tags, found.format_error, found.unmatched_spans) == (sentence.tags, False, 0), (
-                answer,
-                strict,
-            )
+            assert (found.tags, found.format_error) == (sentence.tags, False), (answer, strict)
+
+
+def test_the_right_answers_about_the_bundled_sentences_are_read_as_their_tags(bundled):
+    for language, row in bundled[::6]:
+        for answer in (json_answer(row), xml_answer(row)):
+            for strict in (True, False):
+                reading = read_answer(answer, row.sentence, row.tokens, language, strict=strict)
+                assert (reading.tags, reading.format_error) == (row.tags, False), answer
 
 
 def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):
@@ -315,39 +281,34 @@ def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):
             assert row.sentence in text(document)
 
 
-@pytest.mark.parametrize("sign", ["—", "😀", "❤️", ".", "…", "---", "***", "\u0301", "—/—", "😀 😀", "«»"])
+@pytest.mark.parametrize("sign", ["—", "❤️", "***", "\u0301", "—/—", "😀 😀"])
 def test_a_sign_is_no_idiom_and_no_part_of_one(sign):
     for sentence in (SENTENCE, "Komşusu, yaptıklarına göz yumdu!", f"Komşusu {sign} göz yumdu."):
         n_tokens = len(words(sentence))
         outside = "O" * n_tokens
-        assert read(sign, sentence)[:2] == (outside, True)
-        assert read(json.dumps([sign]), sentence) == (outside, False, 1)
-        assert read(f"{sign} göz yumdu {sign}", sentence)[0] == outside[:-3] + "BIO"
-        assert read(json.dumps({"idioms": [f"göz yumdu {sign}"]}), sentence) == (outside[:-3] + "BIO", False, 0)
+        assert read(sign, sentence) == FORMAT_ERROR
+        assert read(json.dumps([sign]), sentence) == outside
+        assert read(f"{sign} göz yumdu {sign}", sentence) == outside[:-3] + "BIO"
+        assert read(json.dumps({"idioms": [f"göz yumdu {sign}"]}), sentence) == outside[:-3] + "BIO"
 
 
 COPIES = [
     SENTENCE,
-    SENTENCE[:-1],
-    SENTENCE.lower(),
-    SENTENCE[:-1] + "!",
-    f'"{SENTENCE}"',
+    SENTENCE.lower()[:-1] + "!",
     f"“{SENTENCE[:-1]}”",
     f"**{SENTENCE}**",
-    f"- {SENTENCE}",
     "Komşusunun yaptıkların göz yumdu",  # a slip
-    SENTENCE.replace(" ", "  "),
 ]
 
 
 @pytest.mark.parametrize("copy", COPIES)
 def test_a_copied_sentence_without_tags_marks_nothing(copy):
-    assert read(copy) == (NOTHING, False, 0)
-    assert read(f"{copy}\n- göz yumdu") == (FOUND, False, 0)
-    assert read('{"text": "' + copy.strip('"') + '"}')[0] == NOTHING
+    assert read(copy) == NOTHING
+    assert read(f"{copy}\n- göz yumdu") == FOUND
+    assert read('{"text": "' + copy + '"}') == FORMAT_ERROR
     # an idiom as long as the sentence must be named in the form that the prompt asks for
-    everything = {"idioms": [copy.strip('-*"“” ')]}
-    assert set(read(json.dumps(everything))[0][:-1]) == {"B", "I"}
+    everything = {"idioms": [copy.strip("*“”")]}
+    assert set(read(json.dumps(everything))[:-1]) == {"B", "I"}
 
 
 OWN = f"Sentence: {SENTENCE}"
@@ -357,51 +318,41 @@ GOOD, NONE = '{"idioms": ["göz yumdu"]}', '{"idioms": []}'
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("answer", [GOOD, "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."])
 @pytest.mark.parametrize(
     "more",
     [
-        f"\n\n{TASK}\n{OTHER}\nAnswer: {NONE}",
         f"\n{OTHER}\nAnswer: {NONE}",
         f"\n\n{TASK}\n{OWN}\nAnswer: {NONE}",  # a model without reasoning that begins again
         f"\n\n{TASK[:40]}",
-        f"\n\n{TASK}",
         "\nSentence:",
-        f"\n{OTHER}\nAnswer: {NONE}" * 500,  # and never ends
+        f"\n\n{TASK}\n{OTHER}\nAnswer: {NONE}" * 500,  # and never ends
     ],
 )
-def test_what_a_model_asks_itself_after_the_answer_is_left_out(answer, more, strict):
-    assert read(answer + more, strict=strict) == (FOUND, False, 0)
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_questions_of_its_own_in_five_languages(code, bundled):
-    language = LANGUAGES[code]
-    row, other = [row for of, row in bundled if of is language][:2]
-    gold = "".join(tag[0] for tag in row.tags)
-    for prompt in (json_prompt, xml_prompt, native_prompt):
-        answer = xml_answer(row) if prompt is xml_prompt else json_answer(row)
-        for following in (prompt(other.sentence, code), prompt(row.sentence, code)):
-            for strict in (True, False):
-                text = f"{answer}\n\n{following} {json_answer(other)}"
-                found = read(text, row.sentence, list(row.tokens), language, strict=strict)
-                assert found == (gold, False, 0), text
+def test_what_a_model_asks_itself_after_the_answer_is_left_out(more, strict):
+    for answer in (GOOD, "Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."):
+        assert read(answer + more, strict=strict) == FOUND
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize(
-    "thought", [OWN, OTHER, f"{TASK}\n{OWN}\nAnswer:", f"{TASK}\n{OTHER}\nAnswer: {NONE}\n\n{TASK}\n{OWN}\nAnswer:"]
-)
-def test_a_thought_may_restate_the_question_and_more(thought, strict):
-    for before in ("<think>\n", "", "<think>Let me see.\n\n"):  # some chat templates write the first tag themselves
-        assert read(f"{before}{thought}\n\nSo it is göz yumdu.</think>\n{GOOD}", strict=strict) == (FOUND, False, 0)
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_questions_of_its_own_in_thoughts_and_after_the_answer(code, strict, bundled):
+    """Under every prompt, in every language; some chat templates write the first tag of a thought themselves."""
+    row, other = [row for language, row in bundled if language.code == code][:2]
+    expected = "".join(tag[0] for tag in row.tags)
+    for prompt in (json_prompt, xml_prompt, native_prompt):
+        answer = xml_answer(row) if prompt is xml_prompt else json_answer(row)
+        for question in (prompt(other.sentence, code), prompt(row.sentence, code)):
+            asks_again = f"{question} {json_answer(other)}"
+            for text in (f"{answer}\n\n{asks_again}", f"<think>\n{asks_again}\n</think>\n{answer}",
+                         f"Let me see.\n\n{question}\n\nSo it is that.</think>\n{answer}"):  # fmt: skip
+                assert read(text, row.sentence, list(row.tokens), LANGUAGES[code], strict=strict) == expected, text
 
 
 def test_an_answer_may_begin_with_the_question():
     for before in (OWN, f"{TASK}\n{OWN}", f"Let me see.\n{OWN}", f"Let me see.\n{OWN[:-1]}", f"{TASK}\n\n{OWN}\n"):
-        assert read(f"{before}\nAnswer: {GOOD}") == (FOUND, False, 0)
+        assert read(f"{before}\nAnswer: {GOOD}") == FOUND
     tagged = "Sentence: Komşusunun yaptıklarına <idiom>göz yumdu</idiom>."
-    assert read(tagged) == (FOUND, False, 0)
+    assert read(tagged) == FOUND
     # the answer to another question is none to this one
     assert read(f"{OTHER}\nAnswer: {NONE}") == FORMAT_ERROR
     assert read(f"bilmiyorum\n{OTHER}\nAnswer: {NONE}") == FORMAT_ERROR
@@ -413,24 +364,16 @@ LONG = "x" * 1_000_000
 N = MAX_ANSWER - 100  # what is longer is not read at all
 HOSTILE = {
     "1 MB": LONG,
-    "1 MB of spaces": " " * 1_000_000,
     "1 MB of brackets": "[" * 1_000_000,
     "1 MB of reasoning": f"<think>{LONG}",
     "1 MB of combining marks": "a" + "\u0301" * 1_000_000,
-    "1 MB of fences": "`" * 1_000_000,
     "1 MB of idioms": json.dumps({"idioms": ["göz yumdu"] * 70_000}),
     "nested lists": "[" * N,
-    "nested in idioms": '{"idioms": ' + "[" * (N // 2) + "]" * (N // 2) + "}",
     "objects": "{}" * (N // 2),
     "open strings": '{"idioms": ["' * (N // 13),
-    "escaped quotes": "{" + '\\"' * (N // 2),
-    "backslashes": '{"' + "\\" * N,
-    "quotes": "[" + '"' * N,
     "spaces": "göz" + " " * N + "yumdu",
     "lines": "a\n" * (N // 2),
-    "dots": "." * N + "x",
     "slashes": "a/" * (N // 2),
-    "open tags": "<idiom>göz " * (N // 11),
     "tags": "<idiom>göz</idiom>" * (N // 18),
     "tagged words": "<idiom>göz</idiom> " + "göz " * (N // 4 - 20),
     "many idioms": json.dumps({"idioms": ["a"] * (N // 5)}),
@@ -438,34 +381,26 @@ HOSTILE = {
     "large numbers": "[" + "1" * N + "]",
     "1 MB of own questions": f"{OWN}\n" * 30_000,
     "1 MB of labels": "Sentence:\n" * 100_000,
-    "1 MB of tasks": "Find the idioms\n" * 70_000,
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_answers_are_read_fast(name):
-    for strict in (True, False):
+    long_sentence = " ".join(f"kelime{number}" for number in range(100))
+    for sentence, strict, seconds in ((SENTENCE, True, 0.7), (SENTENCE, False, 0.7), (long_sentence, False, 2)):
         began = time.process_time()
-        tags, _, _ = read(HOSTILE[name], strict=strict)
-        assert time.process_time() - began < 0.7  # seconds; what is quadratic in the answer takes two
-        assert len(tags) == len(TOKENS)
-
-
-@pytest.mark.parametrize("name", ["lines", "slashes", "many idioms", "a hundred idioms", "tags", "tagged words"])
-def test_hostile_answers_about_a_long_sentence_are_read_fast(name):
-    sentence = " ".join(f"kelime{number}" for number in range(100))
-    began = time.process_time()
-    read(HOSTILE[name], sentence)
-    assert time.process_time() - began < 2
+        tags = read(HOSTILE[name], sentence, strict=strict)
+        assert time.process_time() - began < seconds  # what is quadratic in the answer takes two for the short one
+        assert tags is None or len(tags) == len(words(sentence))
 
 
 def test_an_answer_of_more_than_the_most_characters_is_a_format_error():
     answer = '{"idioms": ["göz yumdu"]}'
     prose = "a" * (MAX_ANSWER - len(answer))
-    assert read(prose + answer) == (FOUND, False, 0)
+    assert read(prose + answer) == FOUND
     assert read("a" + prose + answer) == FORMAT_ERROR
     for strict in (True, False):  # reasoning does not count
-        assert read(f"<think>{LONG}</think>{answer}", strict=strict) == (FOUND, False, 0)
+        assert read(f"<think>{LONG}</think>{answer}", strict=strict) == FOUND
 
 
 PARTS = ["göz", "yumdu", "yummak", "Nihan", " ", "\n", '{"idioms": [', '"', "]}", "[", "]", "{", "}", ",", "<idiom>",
@@ -496,16 +431,8 @@ def test_fuzz_never_raises_and_always_tags_every_token(response, sentence, langu
     answer = read_answer(response, sentence, tokens, language, strict=strict)
     assert len(answer.tags) == len(tokens)
     assert set(answer.tags) <= set(LABELS)
-    assert answer.unmatched_spans >= 0
     if answer.format_error:
         assert set(answer.tags) <= {O}
-        assert answer.unmatched_spans == 0
-
-
-@settings(max_examples=300, deadline=None)
-@given(RESPONSES, st.sampled_from([True, False]))
-def test_fuzz_never_stops_a_run(response, strict):
-    assert_it_can_be_scored(response, strict)
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -513,40 +440,24 @@ def test_fuzz_never_stops_a_run(response, strict):
     "subwords",
     [
         "[" * 1_500,
-        '{"labels": ["O"], "words": [7]}',
-        '{"labels": ["O"], "words": ["a"]}',
-        '{"labels": ["O"], "words": [null]}',
-        '{"labels": ["O"], "words": [0.5]}',
-        '{"labels": ["O"], "words": [-9]}',
-        '{"labels": ["O"], "words": {"a": 1}}',
+        *(
+            f'{{"labels": ["O"], "words": {owners}}}'
+            for owners in ('["a"]', "[7]", "[null]", "[0.5]", "[-9]", '{"a": 1}')
+        ),
         '{"labels": [["O"]], "words": [0]}',
         '{"labels": ["B-LOC"], "words": [0]}',
         '{"labels": ["O", "O"], "words": [0]}',
         '{"labels": 5, "words": 5}',
-        "{}",
         "null",
     ],
 )
 def test_subwords_that_no_classifier_would_answer_stop_no_run(subwords, strict):
-    assert_it_can_be_scored('{"bio": ["O", "O", "O", "O", "O"], "subwords": ' + subwords + "}", strict)
-
-
-def assert_it_can_be_scored(response, strict):
-    document = {
-        "id": "x",
-        "concept": "turn-a-blind-eye",
-        "lang": "tr",
-        "idiom": "göz yummak",
-        "sentence": SENTENCE,
-        "tokens": TOKENS,
-        "ner_tags": [0, 0, 1, 2, 0],
-    }
+    response = '{"bio": ["O", "O", "O", "O", "O"], "subwords": ' + subwords + "}"
+    document = {"id": "x", "concept": "turn-a-blind-eye", "lang": "tr", "idiom": "göz yummak", "sentence": SENTENCE,
+                "tokens": TOKENS, "ner_tags": [0, 0, 1, 2, 0]}  # fmt: skip
     read_with = lm_eval_spans.filter_strict if strict else lm_eval_spans.filter_flexible
     ((read_as,),) = read_with([[response]], [document])
-    sample = lm_eval_spans.process_results(document, [read_as])
-    assert 0 <= sample["f1"] <= 1
-    if strict:
-        assert sample["unreadable"] in (0, 1)
+    assert 0 <= lm_eval_spans.process_results(document, [read_as])["f1"] <= 1
 
 
 @settings(max_examples=200, deadline=None)
@@ -555,7 +466,7 @@ def test_what_is_read_strictly_is_read_alike_flexibly(data):
     """Whatever is exact to the letter means the same in both readings, unless an idiom stands there in another form."""
     tags = data.draw(st.lists(st.sampled_from(LABELS), min_size=5, max_size=5))
     bio = json.dumps({"bio": tags})
-    assert read(bio, strict=True) == read(bio) == ("".join(tag[0] for tag in tags), False, 0)
+    assert read(bio, strict=True) == read(bio) == "".join(tag[0] for tag in tags)
     start = data.draw(st.integers(0, 4))
     end = data.draw(st.integers(start + 1, 5))
     places = words(SENTENCE)
@@ -563,9 +474,9 @@ def test_what_is_read_strictly_is_read_alike_flexibly(data):
     gold = "".join("B" if n == start else "I" if start < n < end else "O" for n in range(5))
     tagged = SENTENCE[: places[start].start] + f"<idiom>{part}</idiom>" + SENTENCE[places[end - 1].end :]
     for answer in (json.dumps({"idioms": [part]}), tagged):
-        assert read(answer, strict=True) == (gold, False, 0)
+        assert read(answer, strict=True) == gold
         if part != ".":  # punctuation alone is no idiom to the flexible reading
-            assert read(answer)[0].rstrip("O") in (gold.rstrip("O"), gold[:4].rstrip("O"))
+            assert read(answer).rstrip("O") in (gold.rstrip("O"), gold[:4].rstrip("O"))
 
 
 @settings(max_examples=200, deadline=None)
@@ -576,7 +487,6 @@ def test_what_stands_in_a_sentence_is_found_in_it(tokens, data):
     start = data.draw(st.integers(0, len(tokens) - 1))
     wanted = tokens[start : data.draw(st.integers(start + 1, len(tokens)))]
     for strict in (True, False):
-        tags, _, unmatched = read(json.dumps({"idioms": [" ".join(wanted)]}), " ".join(tokens), strict=strict)
-        assert unmatched == 0
+        tags = read(json.dumps({"idioms": [" ".join(wanted)]}), " ".join(tokens), strict=strict)
         found = [token for token, tag in zip(tokens, tags, strict=True) if tag != "O"]
         assert (found, tags.count("B")) == (wanted, 1)

@@ -11,9 +11,9 @@ from seqeval.metrics import f1_score
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
 from tests.lm_eval_runs import evaluate, our_tasks
-from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
 from turkic_idiom_tasks.languages import LANGUAGES, counted
 from turkic_idiom_tasks.results.predictions import Tags
@@ -99,10 +99,10 @@ def plain_task(folder, output="generate_until"):
 
 def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_classifier):
     model = TokenClassifierLM(pretrained=str(first_letter_classifier))
-    found = evaluate(model, ["turkic_idiom_span", "turkic_idiom_span_tr_xml"], manager)
+    found = evaluate(model, ["turkic_idiom_span", "turkic_idiom_span_gag_xml"], manager)
     tasks = [f"turkic_idiom_span_{code}" for code in counted(LANGUAGES)]  # no mean counts a provisional language
-    assert set(found["samples"]) == {*tasks, "turkic_idiom_span_tr_xml"}
-    dataset = open_dataset()
+    assert set(found["samples"]) == {*tasks, "turkic_idiom_span_gag_xml"}
+    dataset = current_dataset()
     for task, samples in found["samples"].items():
         row = found["results"][task]
         for name in FILTERS:
@@ -124,11 +124,12 @@ def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_clas
     for metric in ("f1", "token_f1"):
         mean = sum(found["results"][task][f"{metric},strict"] for task in tasks) / len(tasks)  # languages alike
         assert found["groups"]["turkic_idiom_span"][f"{metric},strict"] == pytest.approx(mean)
-    # the prompt is not read: the XML variant scores alike
-    one, other = (found["results"][f"turkic_idiom_span_tr{suffix}"] for suffix in ("", "_xml"))
-    for metric, value in one.items():
-        if metric.endswith(FILTERS) and "stderr" not in metric:
-            assert other[metric] == pytest.approx(value, nan_ok=True)
+
+
+def test_a_language_without_sentences_in_the_data_is_named(turkish_only, monkeypatch):
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
+    with pytest.raises(InputError, match=r"no annotated test sentence in Azerbaijani \(az\).*have some: tr"):
+        our_tasks().load(["turkic_idiom_span_az"])
 
 
 def test_a_model_that_never_answers(manager):
@@ -148,14 +149,16 @@ def test_our_tasks_are_known_beside_the_folders_of_the_user(tmp_path):
 
 
 @pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
-def test_a_model_that_is_always_right_has_full_marks(manager, group, answer):
-    found = evaluate(answer, [f"turkic_idiom_span{group}"], manager)
-    for code in counted(LANGUAGES):
-        row = found["results"][f"turkic_idiom_span_{code}{group}"]
-        for metric in ("f1,strict", "f1,flexible", "token_f1,strict", "exact_match,strict"):
-            assert row[metric] == 1
-        assert row["unreadable,strict"] == 0
-        assert "subword_f1,strict" not in row  # a language model has no sub-words that are scored
+def test_a_model_that_is_always_right_has_full_marks(turkish_only, monkeypatch, group, answer):
+    """And the group leaves out the languages that the data lack."""
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
+    found = evaluate(answer, [f"turkic_idiom_span{group}"], our_tasks())
+    assert found["group_subtasks"][f"turkic_idiom_span{group}"] == [f"turkic_idiom_span_tr{group}"]
+    row = found["results"][f"turkic_idiom_span_tr{group}"]
+    for metric in ("f1,strict", "f1,flexible", "token_f1,strict", "exact_match,strict"):
+        assert row[metric] == 1
+    assert row["unreadable,strict"] == 0
+    assert "subword_f1,strict" not in row  # a language model has no sub-words that are scored
     assert found["groups"][f"turkic_idiom_span{group}"]["f1,strict"] == 1
 
 
@@ -172,15 +175,12 @@ def test_scores_of_mixed_answers(manager):
         lambda document: json.dumps({"bio": [O]}),
     ]
     in_turn = cycle(kinds)
-    names = ["turkic_idiom_span_tr", "turkic_idiom_span_uz"]
-    found = evaluate(lambda document: next(in_turn)(document), names, manager)
-    for task, samples in found["samples"].items():
-        row = found["results"][task]
-        for name in FILTERS:
-            assert_scores_are_seqevals(row, samples, name)
-        # the strict reading calls five kinds of nine unreadable
-        assert 0.5 < row["unreadable,strict"] < 0.6
-        assert row["f1,strict"] < row["f1,flexible"] < 1
+    found = evaluate(lambda document: next(in_turn)(document), ["turkic_idiom_span_uz"], manager)
+    row = found["results"]["turkic_idiom_span_uz"]
+    for name in FILTERS:
+        assert_scores_are_seqevals(row, found["samples"]["turkic_idiom_span_uz"], name)
+    assert 0.5 < row["unreadable,strict"] < 0.6  # the strict reading calls five kinds of nine unreadable
+    assert row["f1,strict"] < row["f1,flexible"] < 1
 
 
 def test_the_standard_error_is_larger_with_fewer_idioms_than_sentences(manager, hub_layout, monkeypatch):
@@ -209,23 +209,6 @@ def test_the_standard_error_is_larger_with_fewer_idioms_than_sentences(manager, 
     assert errors[4] == pytest.approx(idioms * math.sqrt(4 / 3))
 
 
-def test_the_order_of_the_rows_changes_no_score(manager, hub_layout, monkeypatch, bundled):
-    rows = [row.document() for language, row in bundled if language.code == "tr"][:60]
-    for row in rows:
-        row.pop("spans"), row.pop("lang")
-
-    def some(document):
-        return right_json(document) if len(document["sentence"]) % 3 else '{"idioms": []}'
-
-    scores = []
-    for name, ordered in (("one", rows), ("other", rows[::-1])):
-        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": ordered}, name=name)))
-        found = evaluate(some, ["turkic_idiom_span_tr"], manager)["results"]["turkic_idiom_span_tr"]
-        scores.append({metric: value for metric, value in found.items() if metric.endswith(FILTERS)})
-    assert 0 < scores[0]["f1,strict"] < 1
-    assert scores[0] == pytest.approx(scores[1], nan_ok=True, abs=1e-12) or str(scores[0]) == str(scores[1])
-
-
 def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_layout, monkeypatch, tmp_path):
     """Its cache is named by the task alone, so the requests of one data set would be scored on another."""
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
@@ -244,90 +227,56 @@ def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_la
 @pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
 def test_examples_come_from_train_with_their_right_answers(manager, suffix):
     answer = right_xml if suffix == "_xml" else right_json
-    found = evaluate(answer, [f"turkic_idiom_span_tr{suffix}", f"turkic_idiom_span_uz{suffix}"], manager,
-                     num_fewshot=2, limit=5)  # fmt: skip
-    for samples in found["samples"].values():
-        splits = open_dataset().sentences(samples[0]["doc"]["lang"])
-        train = {row.sentence: row.document() for row in splits["train"]}
-        held_out = [row.sentence for split in ("validation", "test") for row in splits[split]]
-        for sample in samples:
-            prompt = sample["arguments"][0][0]
-            shown = [sentence for sentence in train if f": {sentence}\n" in prompt]
-            assert len(shown) == 2
-            assert ("<idiom>" in prompt, "JSON" in prompt) == (suffix == "_xml", suffix != "_xml")
-            assert ("sentence" in prompt) == (suffix != "_native")
-            for sentence in shown:  # the answer, and nothing of it in the question
-                text = right_xml(train[sentence]) if suffix == "_xml" else None
-                idioms = [span["text"] for span in train[sentence]["spans"]]
-                assert (text or json.dumps({"idioms": idioms}, ensure_ascii=False)) in prompt
-            assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
-
-
-@pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
-def test_a_thought_that_restates_the_prompt_costs_nothing(manager, suffix):
-    names = [f"turkic_idiom_span_{code}{suffix}" for code in LANGUAGES]
-    tasks = manager.load(names)["tasks"]
-
-    def reasoning(document):
-        task = tasks[f"turkic_idiom_span_{document['lang']}{suffix}"]
-        prompt = task.doc_to_text(document)
-        right = right_xml(document) if suffix == "_xml" else right_json(document)
-        text = f"<think>\nThe user says:\n\n{prompt} {right}\n\n{prompt}\n</think>\n\n{right}"
-        for stop in task.config.generation_kwargs["until"]:  # as lm-eval's models do it
-            text = text.split(stop)[0]
-        return text
-
-    found = evaluate(reasoning, names, manager, limit=10)
-    for name in names:
-        assert found["results"][name]["f1,strict"] == found["results"][name]["f1,flexible"] == 1
+    task = f"turkic_idiom_span_uz{suffix}"
+    found = evaluate(answer, [task], manager, num_fewshot=2, limit=5)
+    splits = current_dataset().sentences("uz")
+    train = {row.sentence: row.document() for row in splits["train"]}
+    held_out = [row.sentence for split in ("validation", "test") for row in splits[split]]
+    for sample in found["samples"][task]:
+        prompt = sample["arguments"][0][0]
+        shown = [sentence for sentence in train if f": {sentence}\n" in prompt]
+        assert len(shown) == 2
+        assert ("<idiom>" in prompt, "JSON" in prompt) == (suffix == "_xml", suffix != "_xml")
+        assert ("sentence" in prompt) == (suffix != "_native")
+        for sentence in shown:  # the answer, and nothing of it in the question
+            text = right_xml(train[sentence]) if suffix == "_xml" else None
+            idioms = [span["text"] for span in train[sentence]["spans"]]
+            assert (text or json.dumps({"idioms": idioms}, ensure_ascii=False)) in prompt
+        assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
 
 
 def test_the_model_class_in_python(manager, first_letter_classifier):
+    """By its name or as an object, with windows of any size, examples and a chat template: none changes a tag."""
     model = TokenClassifierLM(pretrained=str(first_letter_classifier), device="cuda:0", batch_size="auto",
                               max_length=16)  # fmt: skip
-    by_class = evaluate(model, ["turkic_idiom_span_gag"], manager)
-    by_name = evaluate("token-classifier", ["turkic_idiom_span_gag"], manager, batch_size=7,
+    task = "turkic_idiom_span_gag"
+    by_class = evaluate(model, [task], manager, num_fewshot=2, apply_chat_template=True)
+    by_name = evaluate("token-classifier", [task], manager, batch_size=7,
                        model_args={"pretrained": str(first_letter_classifier)})  # fmt: skip
-    one, other = (found["results"]["turkic_idiom_span_gag"] for found in (by_class, by_name))
-    assert_subword_scores(one, by_class["samples"]["turkic_idiom_span_gag"])
-    assert one["subword_f1,strict"] > 0
-    assert {k: v for k, v in one.items() if k.endswith(FILTERS)} == {
-        k: v for k, v in other.items() if k.endswith(FILTERS)
-    }
-
-
-def test_few_shot_and_chat_template_do_no_harm_to_a_classifier(manager, first_letter_classifier):
-    model = TokenClassifierLM(pretrained=str(first_letter_classifier))
-    plain = evaluate(model, ["turkic_idiom_span_tr"], manager, limit=20)
-    chat = evaluate(model, ["turkic_idiom_span_tr"], manager, limit=20, num_fewshot=2, apply_chat_template=True)
-    tags = [
-        [json.loads(sample["filtered_resps"][0])["tags"] for sample in run["samples"]["turkic_idiom_span_tr"]]
-        for run in (plain, chat)
-    ]
-    assert tags[0] == tags[1]
+    assert_subword_scores(by_class["results"][task], by_class["samples"][task])
+    assert by_class["results"][task]["subword_f1,strict"] > 0
+    answers = []
+    for run in (by_class, by_name):
+        answers.append([sample["filtered_resps"] for sample in run["samples"][task]])
+    assert answers[0] == answers[1]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parts"),
+    ("arguments", "part"),
     [
-        ({}, ["--model token-classifier", "needs pretrained="]),
-        ({"pretrained": ""}, ["needs pretrained="]),
-        ({"temperature": 0.7, "peft": "x"}, ["takes no peft, temperature"]),
-        ({"dtype": "float7"}, ["float7"]),
-        ({"max_length": 5}, ["max_length is 5"]),
-        ({"max_length": "long"}, ["max_length", "long"]),
-        ({"device": "tpu9"}, ["tpu9"]),
-        ({"pretrained": "/absent/folder"}, ["/absent/folder"]),
+        ({"pretrained": ""}, "needs pretrained="),
+        ({"temperature": 0.7, "peft": "x"}, "takes no peft, temperature"),
+        ({"dtype": "float7"}, "float7"),
+        ({"max_length": 5}, "max_length is 5"),
+        ({"max_length": "long"}, "max_length.*long"),
+        ({"device": "tpu9"}, "tpu9"),
+        ({"pretrained": "/absent/folder"}, "/absent/folder"),
     ],
 )
-def test_arguments_that_cannot_be_used(first_letter_classifier, arguments, parts):
-    if arguments and "pretrained" not in arguments:
-        arguments = {"pretrained": str(first_letter_classifier)} | arguments
-    with pytest.raises(InputError) as error:
-        TokenClassifierLM(**arguments)
+def test_arguments_that_cannot_be_used(first_letter_classifier, arguments, part):
+    with pytest.raises(InputError, match=part) as error:
+        TokenClassifierLM(**{"pretrained": str(first_letter_classifier)} | arguments)
     assert "\n" not in str(error.value)
-    for part in parts:
-        assert part in str(error.value)
 
 
 @pytest.mark.parametrize("output", ["generate_until", "multiple_choice"])
@@ -336,15 +285,6 @@ def test_a_classifier_refuses_other_tasks(tmp_path, first_letter_classifier, out
     other = TaskManager(include_path=str(plain_task(tmp_path / "tasks", output)), include_defaults=False)
     with pytest.raises(InputError, match="span tasks only: the documents of 'plain_question' have no `tokens`"):
         evaluate(TokenClassifierLM(pretrained=str(first_letter_classifier)), ["plain_question"], other)
-
-
-def test_groups_leave_out_what_the_data_lacks_and_others_stay(turkish_only, monkeypatch):
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
-    fresh = our_tasks()
-    for suffix in ("", "_xml", "_native"):
-        found = evaluate(right_xml if suffix == "_xml" else right_json, [f"turkic_idiom_span{suffix}"], fresh)
-        assert found["group_subtasks"][f"turkic_idiom_span{suffix}"] == [f"turkic_idiom_span_tr{suffix}"]
-        assert found["groups"][f"turkic_idiom_span{suffix}"]["f1,strict"] == 1
 
 
 @pytest.mark.parametrize("content", [None, "{"])

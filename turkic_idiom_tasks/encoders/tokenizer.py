@@ -34,6 +34,13 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remo
     return tokenizer
 
 
+def lowers_case(tokenizer: Any) -> bool:
+    """Return whether a fast tokenizer lower-cases; then callers do it before, because it knows no dotless i."""
+    # One letter is tried, because the setting do_lower_case of a fast tokenizer need not be what its file does
+    normalizer = tokenizer.backend_tokenizer.normalizer
+    return bool(normalizer is not None and normalizer.normalize_str("A") == "a")
+
+
 def window_length(config: Any, tokenizer: Any, *, max_length: int | None = None, least: int = MIN_LENGTH) -> int:
     """Return the number of sub-words in one forward pass: the lowest limit of caller, model and tokenizer, or 512."""
     limits = [tokenizer.model_max_length, MAX_LENGTH]

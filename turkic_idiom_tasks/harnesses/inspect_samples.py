@@ -49,15 +49,10 @@ def item_samples(
         column = []
         for item in items_of_set(dataset, item_set):
             question, answer = asked(task, item, variant)
+            choices = None if task in OPEN_TASKS else [option.text for option in item.options]
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
-            sample = Sample(
-                id=item.id,
-                input=[*turns, ChatMessageUser(content=question)],
-                target=answer,
-                choices=None if task in OPEN_TASKS else [option.text for option in item.options],
-                metadata=about,
-            )
-            column.append(sample)
+            messages = [*turns, ChatMessageUser(content=question)]
+            column.append(Sample(id=item.id, input=messages, target=answer, choices=choices, metadata=about))
         columns.append(column)
     return _interleaved(columns)
 
@@ -77,14 +72,11 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
         concepts = idiom_clusters(sentences[TEST])
         column = []
         for sentence in sentences[TEST]:
-            about = {"concept": concepts[sentence.id], "set": f"spans_{code}", "digest": row_digest(sentence)}
-            sample = Sample(
-                id=f"spans_{code}/{sentence.id}",
-                input=[*turns, ChatMessageUser(content=ask(sentence.sentence, code))],
-                target=answer(sentence),
-                metadata=about | {"sentence": asdict(sentence)},
-            )
-            column.append(sample)
+            about: dict[str, Any] = {"concept": concepts[sentence.id], "set": f"spans_{code}"}
+            about |= {"digest": row_digest(sentence), "sentence": asdict(sentence)}
+            messages = [*turns, ChatMessageUser(content=ask(sentence.sentence, code))]
+            name = f"spans_{code}/{sentence.id}"
+            column.append(Sample(id=name, input=messages, target=answer(sentence), metadata=about))
         columns.append(column)
     return _interleaved(columns)
 

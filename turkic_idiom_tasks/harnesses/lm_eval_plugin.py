@@ -19,7 +19,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
-from turkic_idiom_tasks.languages import LANGUAGES, own_records
+from turkic_idiom_tasks.languages import LANGUAGES, counted, own_records
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
@@ -31,10 +31,11 @@ MODEL_NAME = "token-classifier"
 MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
 GROUPS = tuple(f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native"))  # one for each kind of prompt
 _SPAN_TASKS = {group.replace("_span", f"_span_{code}"): code for group in GROUPS for code in LANGUAGES}
-_CERTAIN = [code for code, language in LANGUAGES.items() if not language.provisional]
 _ITEM_TASKS = tasks()
 _ITEM_GROUPS = groups()
-_GROUPS = _ITEM_GROUPS | {group: [group.replace("_span", f"_span_{code}") for code in _CERTAIN] for group in GROUPS}
+_GROUPS = dict(_ITEM_GROUPS)
+for _group in GROUPS:
+    _GROUPS[_group] = [_group.replace("_span", f"_span_{code}") for code in counted(LANGUAGES)]
 
 
 def add_tasks(module: ModuleType) -> None:

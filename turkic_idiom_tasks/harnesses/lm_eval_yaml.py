@@ -13,7 +13,7 @@ from pathlib import Path
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, TO, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, counted
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, EQUIVALENT_RIVALS, MEANING_RIVALS, USAGE
 from turkic_idiom_tasks.tasks.items.items import KINDS
 from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL, RECALL_THREE, TRANSLATE
@@ -61,7 +61,7 @@ def files() -> dict[str, str]:
 def language_files() -> dict[str, str]:
     """Return the name of every file of the tasks on spans and explanations, and its text."""
     texts = {}
-    certain = [code for code, language in LANGUAGES.items() if not language.provisional]
+    certain = counted(LANGUAGES)
     for kind, endings, means in (("explain", ("",), ["answered"]), ("span", SPAN_ENDINGS, ["f1", "token_f1"])):
         for ending in endings:
             name, members = f"{PREFIX}{kind}{ending}", [f"{PREFIX}{kind}_{code}{ending}" for code in certain]

@@ -4,7 +4,6 @@ The start-up hook imports this module while mteb itself is only partly imported,
 names from ``mteb``.
 """
 
-from pathlib import Path
 from typing import Any
 
 import datasets
@@ -19,7 +18,6 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.current_data import cache_folder
 from turkic_idiom_tasks.harnesses.hook import extend_late
 from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, scores_for_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, names, target_codes
@@ -30,7 +28,6 @@ from turkic_idiom_tasks.splits import TEST
 
 BENCHMARK_NAME = "TurkicIdiom(v1)"
 _PIVOT, _TARGETS = LANGUAGES[PIVOT].name, names(target_codes(), "or")
-_COMPUTING: set[str] = set()  # tasks whose descriptive statistics are being computed
 _CITATION = r"""
 @article{aslantas2026turkic,
   author = {Aslanta{\c{s}}, G{\"o}zde and G{\"u}ng{\"o}r, Tunga},
@@ -42,30 +39,9 @@ _CITATION = r"""
 REFERENCE = "https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark"
 
 
-class TurkicIdiomMetadata(TaskMetadata):
-    """mteb's metadata, with descriptive statistics that are computed from the data in use, not stored in mteb."""
-
-    @property
-    def descriptive_stat_path(self) -> Path:
-        """Return the path of a cache file that is named after the dataset revision, so that it is never outdated."""
-        return cache_folder("descriptive_stats", self.revision) / f"{self.name}.json"
-
-    @property
-    def descriptive_stats(self) -> Any:
-        """Return mteb's own descriptive statistics of this task, which are computed when they are first needed."""
-        if not self.descriptive_stat_path.exists() and self.name not in _COMPUTING:
-            _COMPUTING.add(self.name)  # mteb reads the old statistics before it computes new ones
-            try:
-                TASK_CLASSES[self.name]().calculate_descriptive_statistics(overwrite_results=True)
-            finally:
-                _COMPUTING.discard(self.name)
-        return super().descriptive_stats
-
-
 class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
     """Retrieval over the whole pool."""
 
-    metadata: TurkicIdiomMetadata
     abstask_prompt = "Retrieve the text with the same meaning as the given idiom."
 
     def subsets_of(self, source: Dataset) -> tuple[str, ...]:
@@ -126,12 +102,12 @@ def make_benchmark() -> Benchmark:
     )
 
 
-def _metadata(short: str, description: str, *, prompt: str) -> TurkicIdiomMetadata:
+def _metadata(short: str, description: str, *, prompt: str) -> TaskMetadata:
     task = TASKS[short]
     languages = {}
     for subset, (source, target) in task.subsets.items():
         languages[subset] = list(dict.fromkeys((source.script_code, target.script_code)))
-    return TurkicIdiomMetadata(
+    return TaskMetadata(
         name=task.name,
         description=description,
         reference=REFERENCE,

@@ -29,7 +29,6 @@ from turkic_idiom_tasks.spans import Span
 TABLE = "idiom_tokens.json"
 IDIOMATICITY_RECORD = "idiomaticity_finetuning.json"  # beside a classifier that finetune idiomaticity has made
 CLASSIFIER_FOLDER = "idiomaticity"  # beside the table, if a classifier decides what is replaced
-FORMAT = 1
 WIDEST_GAP = 9  # words between two parts of a discontinuous form, as in the annotation of sentences
 _SENTENCE_ENDS = ".!?…"
 _WORD = re.compile(r"[^\W_]+")
@@ -84,7 +83,7 @@ class ClassifierSettings(BaseModel):
 class _TableFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: int = FORMAT
+    format: Literal[1] = 1  # raised when what a field means changes
     classifier: ClassifierSettings | None
     idioms: tuple[IdiomToken, ...]
 
@@ -137,18 +136,14 @@ class IdiomTable:
 def read_table_file(path: Path) -> IdiomTable:
     """Return the table in the file `TABLE` of a saved model."""
     value = read_json(path)
-    stated = value.get("format") if isinstance(value, dict) else None
-    if stated != FORMAT:
-        raise InputError(
-            f"{path}: its format is {display(stated)}, this version reads format {FORMAT}; install the version of "
-            "turkic-idiom-tasks that wrote it, or train the model again"
-        )
     try:
         table = _TableFile.model_validate(value)
         return IdiomTable(table.idioms, classifier=table.classifier)
     except (ValidationError, InputError) as error:
         fault = first_fault(error) if isinstance(error, ValidationError) else error
-        raise InputError(f"{path}: damaged ({fault}); train the model again") from error
+        raise InputError(
+            f"{path}: damaged, or of another version of turkic-idiom-tasks ({fault}); train the model again"
+        ) from error
 
 
 def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
@@ -224,17 +219,16 @@ def best_classifier(folder: Path) -> tuple[Path, ClassifierSettings]:
 
 def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
     """Raise InputError if there is no token, or if idioms share one: it would stand for both in every text."""
-    problems = [] if tokens else ["no idiom that could have a token; give data with idioms"]
+    if not tokens:
+        raise InputError("no idiom that could have a token; give data with idioms")
     idiom_of: dict[str, str] = {}
     for row in tokens:
         if row.token in idiom_of:
-            problems.append(
+            raise InputError(
                 f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
                 f"{row.token}; write them in the same way, or leave one out"
             )
         idiom_of[row.token] = row.idiom
-    if problems:
-        raise InputError("; ".join(problems))
 
 
 def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:

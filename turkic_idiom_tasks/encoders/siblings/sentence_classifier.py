@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding
 
 from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
-from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, lowers_case, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import lower
@@ -38,13 +38,11 @@ def encode_rows(classifier: SentenceClassifier, rows: Sequence[TextRow], *, max_
     """Return the sub-words of every row; of a pair that is too long, the sentence is cut."""
     tokenizer = classifier.tokenizer
     length = window_length(classifier.model.config, tokenizer, max_length=max_length)
-    # A tokenizer that lower-cases does not know dotted and dotless i, so this is done before, by the language's rules.
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    lowers_case = normalizer is not None and normalizer.normalize_str("A") == "a"
+    is_uncased = lowers_case(tokenizer)
     features = []
     for row in rows:
         texts = [row.first] + ([row.second] if row.second else [])
-        if lowers_case and row.language:
+        if is_uncased and row.language:
             texts = [lower(text, LANGUAGES[row.language]) for text in texts]
         encoded = tokenizer(*texts, truncation="only_first" if row.second else True, max_length=length, verbose=False)
         features.append(dict(encoded))

@@ -43,14 +43,15 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 _GAP = re.compile(r"\.\.\.|…|/")  # between the parts of an interrupted idiom
 _JSON_START = re.compile(r"[\[{]")
 
+Tags = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Reading of an answer."""
 
-    tags: tuple[str, ...]  # one tag per token of the sentence
+    tags: Tags  # one tag per token of the sentence
     format_error: bool = False  # whether the answer could not be read, so that nothing is marked
-    unmatched_spans: int = 0  # number of named idioms that are not in the sentence
 
 
 def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
@@ -65,13 +66,13 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
     turns = own_turns(_FENCE.sub("", text), searchable.is_copied_by)
     for turn in islice(turns, 1 if strict else MAX_TURNS):
         part = turn.strip()
-        answer = read(part, searchable) if 0 < len(part) <= MAX_ANSWER else None
-        if answer is not None:
-            return answer
+        tags = read(part, searchable) if 0 < len(part) <= MAX_ANSWER else None
+        if tags is not None:
+            return Answer(tags)
     return Answer(searchable.tags([]), format_error=True)
 
 
-def _read_strictly(text: str, sentence: SearchableSentence) -> Answer | None:
+def _read_strictly(text: str, sentence: SearchableSentence) -> Tags | None:
     is_copy = _XML_TAG.sub("", text) == sentence.text.strip()
     slashes = _XML_TAG.findall(text)
     if slashes or is_copy:  # the sentence without tags is the right answer where there is no idiom
@@ -89,7 +90,7 @@ def _read_strictly(text: str, sentence: SearchableSentence) -> Answer | None:
     return _look_up(idioms, sentence, strict=True)
 
 
-def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
+def _read_flexibly(text: str, sentence: SearchableSentence) -> Tags | None:
     values = list(_json_values(text))
     for value in values:
         if isinstance(value, dict) and isinstance(value.get("bio"), list):
@@ -109,11 +110,11 @@ def _read_flexibly(text: str, sentence: SearchableSentence) -> Answer | None:
     bare = text.strip(EDGE_SIGNS)
     says_none = bare.lower() in _NONE or lower(bare, sentence.language) in _NONE  # "No idiom", "DEYİM YOK"
     if says_none or sentence.is_copied_by(text):
-        return Answer(sentence.tags([]))
+        return sentence.tags([])
     return _read_prose(text, sentence)
 
 
-def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
+def _read_prose(text: str, sentence: SearchableSentence) -> Tags | None:
     """Look up the texts in quotation marks of an incomplete JSON text, or every line, but no copy of the sentence."""
     json_start = _JSON_START.search(text)
     if json_start:
@@ -132,9 +133,9 @@ def _read_prose(text: str, sentence: SearchableSentence) -> Answer | None:
     for candidate in candidates:
         if 0 < len(candidate.split()) <= MAX_LINE and not sentence.is_copied_by(candidate):
             idioms.append(candidate)
-    answer = _look_up(idioms, sentence)
-    marks_anything = answer is not None and any(tag != OUTSIDE for tag in answer.tags)
-    return answer if marks_anything else None
+    tags = _look_up(idioms, sentence)
+    marks_anything = tags is not None and any(tag != OUTSIDE for tag in tags)
+    return tags if marks_anything else None
 
 
 def _json_values(text: str) -> Iterator[Any]:
@@ -176,12 +177,12 @@ def _named_idioms(value: Any) -> list[str] | None:
     return idioms
 
 
-def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Answer | None:
+def _read_tags(tags: list[Any], sentence: SearchableSentence) -> Tags | None:
     are_tags = len(tags) == len(sentence.tokens) and all(tag in LABELS for tag in tags)
-    return Answer(tuple(tags)) if are_tags else None
+    return tuple(tags) if are_tags else None
 
 
-def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
+def _read_tagged(text: str, sentence: SearchableSentence) -> Tags:
     """Read a copy of the sentence with tags; if it is not an exact copy, its words are aligned with the sentence."""
     copy = ""
     marks: list[Span] = []  # in the copy
@@ -200,7 +201,7 @@ def _read_tagged(text: str, sentence: SearchableSentence) -> Answer:
         spans = [Span(mark.start + shift, mark.end + shift) for mark in marks if mark.start < mark.end]
     else:
         spans = _aligned_marks(copy, marks, sentence)
-    return Answer(sentence.tags(spans), unmatched_spans=len(marks) - len(spans))
+    return sentence.tags(spans)
 
 
 def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentence) -> list[Span]:
@@ -221,19 +222,16 @@ def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentenc
     return [Span(places[0].start, places[-1].end) for places in marked_words.values()]
 
 
-def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Answer | None:
+def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Tags | None:
     """Look up idioms in the sentence, the longest first, each at its first free place."""
     if len(idioms) > MAX_IDIOMS:
         return None
     spans: list[Span] = []
-    n_unmatched = 0
     for idiom in sorted(idioms, key=len, reverse=True):
         normal = unicodedata.normalize("NFC", idiom)
         parts = [normal] if strict else _GAP.split(normal)[:MAX_IDIOMS]
-        n_before = len(spans)
         for part in parts:
             place = sentence.find_exactly(part, spans) if strict else sentence.find(part, spans)
             if place is not None:
                 spans.append(place)
-        n_unmatched += len(spans) == n_before
-    return Answer(sentence.tags(spans), unmatched_spans=n_unmatched)
+    return sentence.tags(spans)

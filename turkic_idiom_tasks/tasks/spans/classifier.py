@@ -9,10 +9,9 @@ from typing import Any
 import torch
 from transformers import AutoModelForTokenClassification
 
-from turkic_idiom_tasks.encoders.checkpoints import give_pad_token, load_error, quiet_loading
-from turkic_idiom_tasks.encoders.folders import is_local, local_path
+from turkic_idiom_tasks.encoders.checkpoints import give_pad_token, load_pretrained
 from turkic_idiom_tasks.encoders.names import check_dtype
-from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
+from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, lowers_case, window_length
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -74,7 +73,8 @@ class TokenClassifier:
         """
         check_dtype(dtype)
         tokenizer = load_tokenizer(name_or_path, revision=revision, trust_remote_code=trust_remote_code)
-        model, report = load_weights(
+        model, report = load_pretrained(
+            AutoModelForTokenClassification,
             name_or_path,
             revision=revision,
             trust_remote_code=trust_remote_code,
@@ -149,23 +149,6 @@ class TokenClassifier:
         return predictions
 
 
-def load_weights(name_or_path: str, *, trust_remote_code: bool = False, **options: Any) -> Any:
-    """Return the result of transformers' ``AutoModelForTokenClassification.from_pretrained``, without pickles."""
-    path = local_path(name_or_path)
-    options["revision"] = options.get("revision") or "main"
-    try:
-        with quiet_loading():
-            return AutoModelForTokenClassification.from_pretrained(
-                path,
-                use_safetensors=True,
-                trust_remote_code=trust_remote_code,
-                local_files_only=is_local(name_or_path),
-                **options,
-            )
-    except Exception as error:  # libraries raise many unrelated types for a bad name, folder or connection
-        raise load_error(name_or_path, error) from error
-
-
 def encode_words(
     tokenizer: Any,
     sentences: Sequence[Sequence[str]],
@@ -176,13 +159,10 @@ def encode_words(
 ) -> Any:
     """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
 
-    A tokenizer that lower-cases does not know dotted and dotless i, so words are lower-cased here, by language. A row
-    has at most `max_length` sub-words, special tokens included. The rows of a longer sentence share `overlap`
-    sub-words; None cuts the sentence off.
+    For a tokenizer that lower-cases, words are lower-cased here, by language. A row has at most `max_length` sub-words,
+    special tokens included. The rows of a longer sentence share `overlap` sub-words; None cuts the sentence off.
     """
-    # One letter is tried, because the setting do_lower_case of a fast tokenizer need not be what its file does
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    if normalizer is not None and normalizer.normalize_str("A") == "a":
+    if lowers_case(tokenizer):
         lowered = []
         for words, code in zip(sentences, languages, strict=True):
             lowered.append([lower(word, LANGUAGES[code]) for word in words])
