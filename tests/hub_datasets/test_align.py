@@ -17,7 +17,6 @@ from hub_datasets.align import (
     choose_threshold,
     precision_recall,
 )
-from turkic_idiom_tasks.encoders.char_ngrams import encode_glosses
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
@@ -35,7 +34,7 @@ def unit(generator, n, dimension):
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-@pytest.mark.parametrize("floor", [-0.2, 0.0, 0.3, 0.999])
+@pytest.mark.parametrize("floor", [-0.2, 0.3])
 def test_pairs_have_the_largest_sum_above_the_floor(floor):
     generator = np.random.default_rng(3)
     concepts, candidates = unit(generator, 5, 3), unit(generator, 4, 3)
@@ -108,12 +107,6 @@ def test_what_is_known_comes_from_the_idioms_and_the_judged_equivalents():
         build_problem(lexicon, "tr", candidates)
 
 
-def test_vectors_of_glosses_in_several_languages():
-    vectors = encode_glosses([{"tr": "göz yummak", "uz": "koʻz yummoq"}, {"tr": "göz yummak"}, {"en": "eye"}])
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 0])
-    assert 0.5 < vectors[0] @ vectors[1] < 1
-
-
 @pytest.fixture(scope="module")
 def partly_aligned(bundled, tmp_path_factory):
     """A lexicon whose Uzbek half is known, and a dictionary with all of its Uzbek idioms whose definitions are Turkic.
@@ -179,6 +172,7 @@ def test_a_language_without_entries_is_calibrated_on_another_one(partly_aligned,
     assert len(load_lexicon(tmp_path / "out").of("uz")) > 40
 
 
+@pytest.mark.long
 def test_without_out_precision_and_recall_are_printed_with_any_encoder(partly_aligned, dataset, untrained_bert):
     folder, _, known = partly_aligned
     tables = []
@@ -203,14 +197,3 @@ def test_wrong_arguments(partly_aligned, dataset, tmp_path):
         assert (code, message in err) == (2, True), err
     code, _, err = dataset("align", lexicon, "-l", "tk", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
     assert (code, "has no definition in tk" in err) == (1, True)
-
-
-def test_the_uzbek_dictionary_against_our_own_alignment(uzbek_import, bundled):
-    candidates = [Candidate(entry) for entry in uzbek_import.entries["uz"] if entry.meaning is not None]
-    known = build_problem(bundled, "uz", candidates)
-    assert len(candidates) > 3_500
-    assert sum(bool(columns) for columns in known.right) > 600  # idioms of ours that it lists
-    n_rows = len(known.concepts)
-    vectors = encode_glosses([*known.concept_texts, *known.candidate_texts])
-    points = precision_recall(known, assign(known, vectors[:n_rows], vectors[n_rows:], floor=0.0))
-    assert 0 < points[-1].precision < 0.2  # spelling cannot align definitions that were written independently

@@ -1,11 +1,7 @@
 """The items as a second dataset on the Hub, read by the stock commands that know nothing of this package."""
 
 import hashlib
-import json
-import os
-import subprocess
 from io import BytesIO
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,7 +16,6 @@ from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_o
 from turkic_idiom_tasks.tasks.items.prompts import option_texts, question
 
 REPO = "org/turkic-idiom-items"
-EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # names an interpreter of Python 3.12 or newer that has EuroEval
 
 
 @pytest.fixture(scope="module")
@@ -118,37 +113,6 @@ def test_stock_inspect_reads_and_scores_it_from_the_hub(
         assert text in shown
 
 
-@pytest.mark.slow
-def test_euroeval_reads_it_from_the_hub(online_dataset, hub, session_online, item_lexicon, item_data, tmp_path):
-    """EuroEval needs Python 3.12, so another interpreter runs it; see `EUROEVAL`."""
-    if EUROEVAL not in os.environ:
-        pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
-    arguments = ("export", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
-    assert online_dataset(*arguments).returncode == 0
-    run = subprocess.run(
-        [os.environ[EUROEVAL], str(Path(__file__).with_name("euroeval_reads.py")), REPO, str(tmp_path / "cache")],
-        env=os.environ | session_online, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    described = json.loads(run.stdout)
-    assert sorted(described) == sorted(item_layout(load_lexicon(item_lexicon)).configs)
-    names = {"tr": "Turkish", "az": "Azerbaijani", "uz": "Uzbek"}
-    for name, facts in described.items():
-        assert facts["task"] == "multiple-choice"
-        assert facts["languages"] == [names[name.partition("_")[0]]]
-        assert facts["splits"] == ["train", None, "test"]
-        assert facts["prefix"]
-        assert facts["example"].endswith(f"\nAnswer: {facts['label']}")
-    meaning = build_items(item_data, "meaning", "tr")[0]
-    facts = described["tr_meaning"]
-    assert facts["label"] == "abcd"[meaning.gold]
-    assert facts["prompt"].startswith(f"What does the Turkish idiom mean? Idiom: {meaning.idiom}\n")
-    for letter, text in zip("abcd", option_texts(meaning), strict=True):
-        assert f"\n{letter}. {text}\n" in facts["prompt"]
-    assert facts["prompt"].endswith("'d', and nothing else.")
-    assert "'c'" not in described["tr_usage"]["prompt"]
-
-
 def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, dataset, tmp_path):
     (tmp_path / "salt").write_text("a secret\n", "utf-8")
     arguments = ("export", "--kind", "language-models", item_lexicon, "--out", tmp_path / "out")
@@ -172,12 +136,8 @@ def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, d
     assert "secret" in err
     code, _, err = dataset(*arguments, "--hold-out", 0.3, tmp_path / "absent")
     assert (code, "absent: cannot be read" in err) == (1, True)
-
-
-def test_nothing_is_held_out_where_the_other_folder_is_refused(item_lexicon, dataset, tmp_path):
     (tmp_path / "salt").write_text("a secret\n", "utf-8")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "README.md").write_text("mine", "utf-8")
-    arguments = ("export", "--kind", "language-models", item_lexicon, "--out", tmp_path / "out")
-    assert dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt")[0] == 1
-    assert not (tmp_path / "out-held-out").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "README.md").write_text("mine", "utf-8")
+    assert dataset(*arguments[:-1], tmp_path / "mine", "--hold-out", 0.3, tmp_path / "salt")[0] == 1
+    assert not (tmp_path / "mine-held-out").exists()  # nothing is held out where the other folder is refused
