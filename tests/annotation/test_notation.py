@@ -1,6 +1,6 @@
 import pytest
 
-from turkic_idiom_tasks.annotation.notation import has_unmatched_brackets, resolve_forms
+from turkic_idiom_tasks.annotation.notation import resolve_forms
 
 # (headword, citation form, variants), each worked out from the rules in the module's docstring
 HEADWORDS = [
@@ -39,9 +39,3 @@ HEADWORDS = [
 def test_forms_of_a_headword(headword, citation, variants):
     forms = resolve_forms(headword)
     assert (forms.citation, forms.variants) == (citation, variants)
-
-
-@pytest.mark.parametrize("text", ["qoʻl(", "dumalamoq)", "uchmoq [hava", "«ali desa"])
-def test_a_left_over_bracket_is_seen(text):
-    assert has_unmatched_brackets(text)
-    assert not has_unmatched_brackets("«ali» desa")

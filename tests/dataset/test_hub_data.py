@@ -16,7 +16,6 @@ from turkic_idiom_tasks.dataset import hub_layout as layout_module
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import SPAN_SPLITS
 
@@ -78,12 +77,6 @@ def test_retrieval_data_is_read_as_it_stands(retrieval, kind):
     assert data.qrels == {"q1": {"d1": 1}, "q2": {"d2": 1}}
     assert dataset.pool("T2", "tur").relevant == [[0], [1]]
     assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
-
-
-def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
-    rows = [{"id": n, "text": text} for n, text in enumerate(["bir", "iki"])]
-    folder = retrieval(rows, rows, [{"query-id": n, "corpus-id": str(1 - n), "score": 1.0} for n in range(2)])
-    assert open_dataset(str(folder)).retrieval("T2", "tur").qrels == {"0": {"1": 1}, "1": {"0": 1}}
 
 
 @pytest.mark.parametrize("missing", ["T2-tur-qrels", "T2-tur-strict-qrels", "equivalents"])
@@ -270,24 +263,6 @@ def test_data_that_cannot_be_right_is_refused(tmp_path, config, rows, message):
     assert text.startswith(str(folder))
     assert f"config {config[:6]}" in text
     assert message in text
-
-
-# training entries
-
-
-def test_entries_are_read_with_what_they_have(hub_layout):
-    folder = hub_layout({"test": [ROW]})
-    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY | {"concept": "b", "gloss": None, "variants": None}]})
-    lexicon = open_dataset(str(folder)).lexicon
-    assert lexicon.of("tr")["turn-a-blind-eye"] == Entry(
-        "turn-a-blind-eye",
-        "göz yummak",
-        "görmezden gelmek",
-        "Buna göz yumdu.",
-        (Span(5, 14),),
-        variants=("gözünü yummak",),
-    )
-    assert [concept.gloss for concept in lexicon.concepts.values()] == ["to ignore", ""]
 
 
 # files and their README

@@ -58,16 +58,6 @@ def test_words_are_found_where_they_were_cut(sentence):
     assert locate(cut(sentence), sentence) == words(sentence)
 
 
-def test_tokens_are_located_one_after_the_other():
-    # 0123456789
-    # el ele el
-    assert locate(["el", "ele", "el"], "el ele el") == [Span(0, 2), Span(3, 6), Span(7, 9)]
-    # foreign tokenisation: a word cut in two, a token with a space in it
-    assert locate(["el", "e", "l"], "el ele el") == [Span(0, 2), Span(3, 4), Span(4, 5)]
-    assert locate(["el ele", "el"], "el ele el") == [Span(0, 6), Span(7, 9)]
-    assert locate([], "el") == []
-
-
 @pytest.mark.parametrize(
     ("tokens", "problem"),
     [

@@ -54,15 +54,6 @@ def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
     assert printable(stdout) == stdout
 
 
-def test_export_says_what_it_left_out(source, tmp_path, dataset):
-    dataset("import", "--format", "kevser", source, "--out", tmp_path / "lexicon")
-    code, stdout, stderr = dataset("export", tmp_path / "lexicon", "--out", tmp_path / "hub")
-    assert code == 0
-    assert "T1-tur-azj" in stderr
-    assert stdout.startswith(f"{tmp_path / 'hub'}: ")
-    assert (tmp_path / "hub" / "README.md").is_file()
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -71,9 +62,6 @@ def test_export_says_what_it_left_out(source, tmp_path, dataset):
         ("annotate --in x --out y", "--lang is missing"),
         ("annotate --lang fi --in x --out y", "unknown language 'fi'; known: tr"),
         ("annotate --lang tr --in . --out out", "--lang"),
-        ("annotate --evaluate dodiom", "--evaluate"),
-        ("annotate --evaluate parseme x", "unknown corpus 'parseme'; known: dodiom"),
-        ("annotate --evaluate dodiom x --lang tr", "goes without"),
         ("export", "--out"),
         ("export --out out --repo org/name", "--repo"),
         ("export --repo turkic-idioms --yes", "'turkic-idioms': a repository on the Hub is named ORG/NAME"),
@@ -104,16 +92,6 @@ def test_stats_and_their_forms(source, tmp_path, dataset):
     assert dataset("stats", "--attest", "kevser", source, tmp_path / "other")[1].endswith("\n  el açmak\ta\n")
     write_lexicon(tmp_path / "uzbek", [Concept("a", "")], {"uz": [Entry("a", "bosh egmoq", "m")]})
     assert "has no entries in tr" in dataset("stats", "--attest", "kevser", source, tmp_path / "uzbek")[2]
-
-
-def test_show_prints_a_concept_or_writes_the_page_of_all(tmp_path, dataset):
-    lexicon, page = tmp_path / "lexicon", tmp_path / "page.html"
-    write_lexicon(lexicon, [Concept("a", "to ignore")], {"tr": [Entry("a", "göz yummak", "aldırmamak")]})
-    assert dataset("show", "a", "--data", lexicon)[1].startswith("a: to ignore\n\nTurkish (tr): göz yummak\n")
-    assert "no concept 'b\\u202e'; turkic-idiom dataset show --out" in dataset("show", "b\u202e", "--data", lexicon)[2]
-    assert dataset("show", "--out", page, "--data", lexicon) == (0, f"{page}: 1 concepts\n", "")
-    code, _, stderr = dataset("show", "--out", page, "--data", lexicon)
-    assert (code, "exists; choose another --out, or remove it" in stderr) == (1, True)
 
 
 # every table fits the terminal

@@ -16,12 +16,10 @@ from hub_datasets.questions import (
     AnswerFields,
     AnswerFile,
     Budget,
-    Estimate,
     Question,
     Reply,
     Settings,
     answer_key,
-    estimate,
     open_answers,
     read_answer,
 )
@@ -250,15 +248,6 @@ def test_an_unknown_model_no_server_and_a_missing_provider(ask):
             ask(server, "a", name="azureai/x")
     with pytest.raises(InputError, match=r"no connection.*--set base_url"):
         ask(server, *"abcde", concurrency=5, retries=0)  # which has gone by now
-
-
-def test_an_estimate_leaves_out_what_is_known(ask, tmp_path):
-    with running_llm(count) as server:
-        ask(server, "göz")
-    questions = [question("göz"), question("qulaq"), question("qulaq")]
-    # "Count." and "qulaq" have 11 letters, three a token, and one more; the answer in the file has 4 words
-    expected = Estimate("test-1", questions=3, requests=1, prompt_tokens=11 // 3 + 1, answer_tokens=4)
-    assert estimate(MODEL, questions, Settings(), AnswerFile(tmp_path / "answers.jsonl")) == [expected]
 
 
 def test_two_commands_cannot_use_a_file_at_once(ask, tmp_path):

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 
 from hub_datasets.questionnaire import PAGE as QUESTIONNAIRE
-from hub_datasets.review import PAGE, WORDS, doubts, review_page, sample
+from hub_datasets.review import PAGE, WORDS, review_page, sample
 from tests.browser_pages import axe_findings, watched_pages
 from tests.dataset.conftest import concepts_of
 from tests.hub_datasets.conftest import HOSTILE
@@ -37,14 +37,6 @@ def sound(concept, **changes):
 
 
 # which entries
-
-
-def test_every_reason_for_doubt_counts():
-    assert doubts(sound("a")) == doubts(sound("a", status="read")) == 0
-    assert doubts(sound("a", attested=None)) == 1
-    assert doubts(sound("a", collocation=True)) == 1
-    assert doubts(sound("a", status="repaired")) == doubts(sound("a", status=None)) == 1
-    assert doubts(sound("a", attested=None, collocation=True, status="repaired")) == 3
 
 
 def test_the_doubtful_come_first_and_the_split_keeps_its_share():

@@ -10,7 +10,6 @@ from hub_datasets.browse import page
 from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
 from hub_datasets.verdicts import (
-    MOST_BYTES,
     agreements,
     disagreements,
     krippendorff_alpha,
@@ -236,10 +235,3 @@ def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, 
     assert any(line.startswith(f"{empty}: holds no reviews") for line in lines)
     assert any(line.startswith(f"{tmp_path / 'absent'}: cannot be read") for line in lines)
     assert "72 faults; nothing was written" in lines[-1]
-
-
-def test_a_file_over_the_limit_is_refused(directory, tmp_path):
-    path = tmp_path / "large.jsonl"
-    path.write_bytes(b" " * (MOST_BYTES + 1))
-    _, (problem,) = read_reviews([path], load_lexicon(directory), today=TODAY)
-    assert str(problem).startswith(f"{path}: more than the 10,485,760 bytes")

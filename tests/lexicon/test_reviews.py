@@ -1,6 +1,5 @@
 """`reviews.jsonl`: what a line may say, which reviews count, and what keeps them."""
 
-import json
 import os
 import shutil
 import threading
@@ -12,7 +11,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import MANIFEST, our_files
 from turkic_idiom_tasks.io.reading import MalformedError, printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, read_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, write_lexicon
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, newest_reviews, parse_review
 
 ROW = {
@@ -98,15 +97,6 @@ def test_a_review_counts_while_the_idiom_reads_the_same(tmp_path):
     write(tmp_path / "other", review(verdicts=UNKNOWN))  # who does not know the idiom has not reviewed it
     lexicon = load_lexicon(tmp_path / "other")
     assert (list(lexicon.reviews_of("tr")), lexicon.reviewed("tr"), lexicon.is_reviewed) == (["a"], set(), False)
-
-
-def test_mistakes_of_the_file_are_named_with_their_lines(tmp_path):
-    write(tmp_path / "lex", review())
-    with (tmp_path / "lex" / REVIEWS_FILE).open("a", encoding="utf-8") as file:
-        file.write("{\n" + json.dumps(ROW | {"reviewer": "ab"}) + "\n" + json.dumps(ROW) + "\n")
-    _, problems = read_lexicon(tmp_path / "lex")
-    assert [(problem.path.name, problem.line) for problem in problems] == [(REVIEWS_FILE, line) for line in (2, 3, 4)]
-    assert "AB on 'a' in tr: is on line 1 too" in problems[2].message
 
 
 def test_reviews_outlive_a_lexicon_that_is_overwritten(tmp_path):

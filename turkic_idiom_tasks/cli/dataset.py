@@ -108,10 +108,6 @@ def annotate(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="JSONL, or lexicon directory, to write.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
-    evaluate: Annotated[
-        tuple[str, Path] | None,
-        typer.Option(metavar="CORPUS FILE", help="Instead: score the annotator on dodiom, with its dataset_tr.csv."),
-    ] = None,
 ) -> None:
     """Find idioms in sentences and tag their words, or say why a row was dropped.
 
@@ -121,22 +117,8 @@ def annotate(
     the spans of their examples.
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
-    from hub_datasets.siblings.dodiom import FORMAT, read_dodiom
-    from hub_datasets.siblings.dodiom import evaluate as evaluate_annotator
     from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
 
-    if evaluate is not None:
-        corpus, table = evaluate
-        if lang or file or out:
-            raise usage_error("--evaluate goes without --lang, --in and --out")
-        if corpus != FORMAT:
-            raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
-        gold = read_dodiom(table)
-        n_composed = sum(row.was_composed for row in gold)
-        if n_composed:
-            sys.stderr.write(f"{n_composed} of {len(gold)} rows were not in NFC and have been composed\n")
-        sys.stdout.write(json.dumps(evaluate_annotator(gold)) + "\n")
-        return
     if file is None or out is None:
         raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
     if file.is_dir():
