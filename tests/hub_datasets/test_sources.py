@@ -62,7 +62,7 @@ def test_paper_rows_align_languages(tmp_path):
 
 
 def test_paper_keys_in_any_spelling(tmp_path):
-    row = {"TR_DEYİM": "göz yummak", "tr-anlam": "görmezden gelmek", "TR–ÖRNEK": "Suça göz yumdu.", "AZ-Deyim": []}
+    row = {"TR_DEYİM": "göz yummak", "tr-anlam": "görmezden gelmek", "TR–ÖRNEK": "Suça göz yumdu.", "AZ-Deyim": None}
     (source,) = paper.read(write(tmp_path, json.dumps([row | {"UZ-Deyim": float("nan")}], ensure_ascii=False)))
     assert source.readings == {"tr": Reading("göz yummak", "görmezden gelmek", "Suça göz yumdu.")}
 
@@ -72,7 +72,7 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
     assert [(row.line, row.problem) for row in rows] == [
         (1, None), (3, "no idiom in any language"), (4, "not a JSON object"),
     ]  # fmt: skip
-    row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": ["", "göz yummaq"], "UZ-Deyim": {"a": 1}}
+    row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": "göz yummaq", "UZ-Deyim": {"a": 1}}
     row |= {"TR-Örnekk": "x", "KY-Deyim": "x", "id": 3, "not": "x"}
     (source,) = paper_rows(tmp_path, row)
     assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}

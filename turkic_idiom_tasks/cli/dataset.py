@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -17,7 +16,6 @@ from turkic_idiom_tasks.cli.main import app
 from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
-from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import printable, real_path
 
 if TYPE_CHECKING:
@@ -132,9 +130,7 @@ def annotate(
         return
     if lang is None:
         raise usage_error("--lang is missing: the language of the rows")
-    outcomes = annotate_rows(
-        file, out, get_language(lang), overwrite=overwrite, progress=partial(track, what="annotate")
-    )
+    outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite)
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
     print_rows([("dropped", count, reason) for reason, count in outcomes.most_common()], sys.stderr)
@@ -328,11 +324,11 @@ def export(
     if target is not None:
         message = f"Publish {version}" if version else "Publish"
         write = sys.stdout.write
-        published = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
-        if published and kind is Kind.lexicon:
-            write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
-        elif published:
-            write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")
+        commit = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
+        if commit and kind is Kind.lexicon:
+            write(f"{DATA_VARIABLE}={repo}@{commit}\n")
+        elif commit:
+            write(f"inspect eval hf/{repo}@{commit} --model MODEL\n")
 
 
 def _lexicon(directory: Path | None) -> Lexicon:
