@@ -8,7 +8,6 @@ import pytest
 from tests.dataset.conftest import CONCEPTS, DEVELOPMENT, TEST, TRAIN
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.dataset.retrieval import (
-    TASKS,
     Pool,
     build_retrieval,
     is_literal,
@@ -205,12 +204,3 @@ def test_a_dataset_has_the_subsets_that_its_lexicon_serves(lexicon):
     assert dataset.subsets("T2") == ("tur", "azj", "uzn")
     with pytest.raises(InputError, match="mine: has no data for TurkicIdiomT2, gag"):
         dataset.retrieval("T2", "gag")
-
-
-def test_bundled_data_serves_every_subset():
-    dataset = open_dataset()
-    assert dataset.path == "turkic-idiom-tasks/lexicon"
-    assert dataset.lexicon.revision == dataset.revision
-    for task in TASKS:
-        targets = {subset: target.code for subset, (_, target) in TASKS[task].subsets.items()}
-        assert dataset.subsets(task) == tuple(subset for subset, code in targets.items() if dataset.lexicon.of(code))
