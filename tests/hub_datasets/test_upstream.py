@@ -92,10 +92,15 @@ def writer():
     return module
 
 
+@pytest.fixture(scope="module")
+def layouts():
+    """The two datasets on the Hub, made once, which takes half a minute."""
+    return {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon())}
+
+
 @pytest.fixture
-def written(writer, hub, session_online, tmp_path):
+def written(writer, layouts, hub, session_online, tmp_path):
     """A folder with the files for two datasets on the Hub, and what the environment of a process must be."""
-    layouts = {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon())}
     arguments = []
     for name, layout in layouts.items():
         layout.write(tmp_path / name)
@@ -193,7 +198,7 @@ def test_lighteval_takes_the_literals(writer, tmp_path):
 
 
 @pytest.mark.long
-def test_euroeval_takes_the_configs_and_templates(written, tmp_path):
+def test_euroeval_takes_the_configs_and_templates(written, layouts, tmp_path):
     """In a copy of the package of another interpreter; see `EUROEVAL`."""
     if EUROEVAL not in os.environ:
         pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
@@ -214,7 +219,7 @@ def test_euroeval_takes_the_configs_and_templates(written, tmp_path):
         return json.loads(run.stdout.splitlines()[-1])
 
     described = read()  # as a dataset on the Hub that EuroEval does not list
-    assert sorted(described) == sorted(item_layout(load_lexicon()).configs)
+    assert sorted(described) == sorted(layouts["tester/items"].configs)
     assert {facts["task"] for facts in described.values()} == {"multiple-choice"}
     assert described["tr_meaning"]["languages"] == ["Turkish"]
     described = read(*names)
