@@ -3,7 +3,6 @@
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,8 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
-from turkic_idiom_tasks.io.reading import display, faults, read_json_lines, real_path
+from turkic_idiom_tasks.io.progress import track
+from turkic_idiom_tasks.io.reading import faults, read_json_lines, real_path
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
@@ -37,12 +37,6 @@ def _nfc(text: str) -> str:
     return text
 
 
-def _identifier(value: Any) -> Any:
-    if type(value) not in (int, str) or value == "":
-        raise ValueError("must be a text or a whole number")
-    return value
-
-
 _Text = Annotated[str, AfterValidator(_nfc)]
 
 
@@ -51,28 +45,19 @@ class _Row(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    id: Annotated[Any, AfterValidator(_identifier)]
     idiom: _Text
     sentence: _Text
     variants: list[_Text] | None = None
 
 
-def annotate_rows(
-    source: Path,
-    target: Path,
-    language: Language,
-    *,
-    overwrite: bool = False,
-    progress: Callable[[list[Any]], Iterable[Any]] = iter,
-) -> Counter[str]:
+def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: bool = False) -> Counter[str]:
     """Write the rows of a JSONL file with tokens, ner_tags and spans, or with the reason why a row was dropped.
 
-    A row has an id, an idiom, a sentence and, perhaps, variants of the idiom; `progress` wraps the rows to count them.
+    A row has an idiom, a sentence and, perhaps, variants of the idiom; other keys, such as an id, stay as they are.
     Return outcome (`ANNOTATED` or the reason) -> rows. If a file or a row cannot be used, nothing is written.
     """
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
-    lines_by_id: dict[str, int] = {}
     for line in read_json_lines(source):
         place = f"{source}:{line.number}"
         if line.problem or not isinstance(line.value, dict):
@@ -81,17 +66,13 @@ def annotate_rows(
             _Row.model_validate(line.value)
         except ValidationError as error:
             raise InputError(f"{place}: {faults(error)[0]}; correct the row") from error
-        name = line.value["id"]
-        first = lines_by_id.setdefault(json.dumps(name), line.number)  # as JSON, because 1 and "1" are two ids
-        if first != line.number:
-            raise InputError(f"{place}: id {display(name)} is also that of line {first}; give it its own")
         rows.append(line.value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")
     # All rows are checked before the first is annotated, which takes minutes for a large file.
     outcomes: Counter[str] = Counter()
     texts = []
-    for row in progress(rows):
+    for row in track(rows, "annotate"):
         cells = {key: value for key, value in row.items() if key not in _OUTCOME}
         sentence = cells["sentence"]
         annotation = annotate(cells["idiom"], sentence, language, variants=cells.get("variants") or ())

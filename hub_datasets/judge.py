@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from hub_datasets.planting import plant
+from hub_datasets.planting import SEED, plant
 from hub_datasets.prompts import ANSWER_PASSES, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
 from turkic_idiom_tasks.errors import InputError
@@ -159,7 +159,6 @@ def lexicon_cases(
     *,
     n: int | None = None,
     planted_share: float | None = None,
-    seed: int = 1,
 ) -> list[Case]:
     """Return the idiom-meaning pairs of a lexicon, and after them those with planted errors.
 
@@ -175,14 +174,14 @@ def lexicon_cases(
         languages["source_language"] = LANGUAGES[source].name
         known = [concept for concept, entry in meanings.items() if entry.meaning is not None and concept in idioms]
         # By a hash and not by a generator, so that a larger n, and other languages, keep the concepts of a smaller one.
-        ranks = {concept: hashlib.sha256(f"{seed}/judge/{concept}".encode()).hexdigest() for concept in known}
+        ranks = {concept: hashlib.sha256(f"{SEED}/judge/{concept}".encode()).hexdigest() for concept in known}
         chosen = sorted(known, key=ranks.__getitem__)[:n]
         for concept in sorted(chosen):
             texts = {"idiom": idioms[concept].idiom, "meaning": meanings[concept].meaning or ""}
             cases.append(Case(f"{group}/{concept}", concept, group, prompt, texts, languages))
         if planted_share is None:
             continue
-        for kind, wrong in plant(lexicon, target, chosen, share=planted_share, seed=seed):
+        for kind, wrong in plant(lexicon, target, chosen, share=planted_share):
             concept = wrong.concept
             texts = {"idiom": idioms[concept].idiom, "meaning": wrong.meaning or ""}
             name = f"{group}/{concept}/{kind.replace(' ', '-')}"

@@ -16,6 +16,7 @@ function translatePage(title) {
   document.title = byId("title").textContent = translated(title) + (data.name ? ": " + translated(data.name) : "");
   if (data.words && !inEnglish) {
     const note = document.body.appendChild(document.createElement("footer"));
+    note.id = "translation";
     note.textContent = translated("A machine translated this page; nobody has checked it yet.");
   }
   byId("switch").hidden = !data.words;

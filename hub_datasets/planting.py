@@ -33,7 +33,6 @@ def plant(
     *,
     share: float,
     kinds: Sequence[str] = MEANING_KINDS,
-    seed: int = SEED,
 ) -> list[tuple[str, Entry]]:
     """Return kind of error and copy with it, of a share of the entries; the kinds take turns.
 
@@ -46,14 +45,14 @@ def plant(
     for name, entry in entries.items():
         stems[name] = frozenset(content_stems(entry.meaning or "", LANGUAGES[language]))
     # Hashes instead of a generator: what is planted in an entry does not depend on which others there are.
-    order = sorted(concepts, key=lambda concept: _hash(f"{seed}/plant/{language}/{concept}"))
+    order = sorted(concepts, key=lambda concept: _hash(f"{SEED}/plant/{language}/{concept}"))
     planted: list[tuple[str, Entry]] = []
     for concept in order[: math.ceil(share * len(order))]:
         similar = equivalents.get(concept, set()) | {concept}
         for turn in range(len(kinds)):
             kind = kinds[(len(planted) + turn) % len(kinds)]
             entry = entries[concept]
-            text = _wrong_text(kind, entry, entries, LANGUAGES[language], similar=similar, stems=stems, seed=seed)
+            text = _wrong_text(kind, entry, entries, LANGUAGES[language], similar=similar, stems=stems)
             if text is not None:
                 is_meaning = kind in MEANING_KINDS
                 wrong = replace(entry, meaning=text) if is_meaning else replace(entry, example=text, spans=None)
@@ -70,7 +69,6 @@ def _wrong_text(
     *,
     similar: Collection[str],
     stems: Mapping[str, frozenset[str]],
-    seed: int,
 ) -> str | None:
     """Return the wrong meaning or example of a kind for an entry; None if there is none.
 
@@ -101,7 +99,7 @@ def _wrong_text(
         if fold(other.idiom, language) != idiom:  # another sense of the same idiom may be right, too
             texts[concept] = text
     if kind != SHIFTED:
-        chosen = min(texts, key=lambda concept: _hash(f"{seed}/{entry.concept}/{concept}"), default=None)
+        chosen = min(texts, key=lambda concept: _hash(f"{SEED}/{entry.concept}/{concept}"), default=None)
         return texts[chosen] if chosen is not None else None
     own = stems[entry.concept]
     closest, best = None, 0.0

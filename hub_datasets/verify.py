@@ -89,7 +89,7 @@ class Verdict:
 
 
 def entries_to_check(
-    lexicon: Lexicon, languages: Sequence[str], *, planted_share: float | None = None, seed: int = 1
+    lexicon: Lexicon, languages: Sequence[str], *, planted_share: float | None = None
 ) -> list[Checked]:
     """Return the complete entries of these languages, and after them copies of a share with planted errors."""
     checked: list[Checked] = []
@@ -102,7 +102,7 @@ def entries_to_check(
                 complete.append(concept)
         if planted_share is not None:
             kinds = (*MEANING_KINDS, *EXAMPLE_KINDS)
-            for kind, entry in plant(lexicon, code, complete, share=planted_share, kinds=kinds, seed=seed):
+            for kind, entry in plant(lexicon, code, complete, share=planted_share, kinds=kinds):
                 planted.append((code, entry, kind))
     # The planted ones come last, so that a run that is cut off by its budget has asked about the entries themselves.
     return checked + planted

@@ -15,7 +15,6 @@ from turkic_idiom_tasks.io.hub_upload import (
     DATASET,
     MODEL,
     SPACE,
-    Published,
     Target,
     folder_files,
     make_plan,
@@ -40,10 +39,10 @@ turkic-idiom-tasks. The pages are static files, written by `turkic-idiom leaderb
 """
 
 
-def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callable[[str], object]) -> Published | None:
+def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callable[[str], object]) -> str | None:
     """Publish the folder of a site as a static Space in one commit; `write` takes the plan and the outcome.
 
-    Returns None after a dry run, which it is unless it is `confirmed`.
+    Return the commit; None after a dry run, which it is unless it is `confirmed`.
     """
     restore_folder(site)  # a build that was killed may have left it aside
     if not (site / "index.html").is_file():

@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 TOKEN = "hf_LoopbackTokenThatMustNotLeak"
 READ_TOKEN = "hf_LoopbackTokenThatMayOnlyRead"
-CUT, LOSE_ANSWER = "cut", "lose answer"
+LOSE_ANSWER = "lose answer"
 KINDS = {"models": "model", "datasets": "dataset", "spaces": "space"}
 LFS_SUFFIXES = (".parquet", ".safetensors", ".bin")
 OWN_FILES = {".gitattributes": b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"}  # the Hub starts a repository so
@@ -66,7 +66,7 @@ class Repository:
 
 @dataclass
 class Fault:
-    """What shall happen to the next requests of a kind: a status, `CUT`, `LOSE_ANSWER`, `Odd`, or a call before."""
+    """What shall happen to the next requests of a kind: a status, `LOSE_ANSWER`, `Odd`, or a call before."""
 
     method: str
     path: str
@@ -157,9 +157,6 @@ class Handler(BaseHTTPRequestHandler):
         self.server.requests.append(f"{self.command} {self.path}")
         length = int(self.headers.get("Content-Length") or 0)
         fault = self.server.fault(self.command, self.path)
-        if fault == CUT:
-            self.rfile.read(length // 2)
-            return self.hang_up()
         body = self.rfile.read(length)
         try:
             if callable(fault):

@@ -9,8 +9,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
@@ -78,27 +76,22 @@ def test_a_commit_replaces_ours_and_leaves_what_is_not_ours(tmp_path):
     (folder / "empty").mkdir(mode=0o700)
     (folder / "link").symlink_to("nowhere")
     (folder / "folder link").symlink_to("data")
-    inode = (folder / "mine.txt").stat().st_ino
-    commit_folder(folder, NEW, kind="site")
-    assert contents(folder) == NEW | {"mine.txt": b"mine", "gone/mine.txt": b"mine too"}
-    assert our_files(folder) == {name: sha256(content) for name, content in NEW.items()}
+    stays = ("mine.txt", "data/b.txt")  # the second one is ours, and does not change
+    before = [(folder / name).stat() for name in stays]
+    new = NEW | {"data/b.txt": OLD["data/b.txt"]}
+    commit_folder(folder, new, kind="site")
+    assert contents(folder) == new | {"mine.txt": b"mine", "gone/mine.txt": b"mine too"}
+    assert our_files(folder) == {name: sha256(content) for name, content in new.items()}
+    after = [(folder / name).stat() for name in stays]
+    assert [(file.st_ino, file.st_mtime_ns) for file in after] == [(file.st_ino, file.st_mtime_ns) for file in before]
     assert (folder / "empty").stat().st_mode & 0o777 == 0o700
     assert [os.readlink(folder / name) for name in ("link", "folder link")] == ["nowhere", "data"]
-    assert (folder / "mine.txt").stat().st_ino == inode
     assert leftovers(folder) == []
     (folder / "gone" / "mine.txt").unlink()
     (folder / "gone").rmdir()
     commit_folder(folder, {}, kind="site")
     assert contents(folder) == {"mine.txt": b"mine"}
     assert not (folder / "data").exists()  # it had nothing but ours
-
-
-def test_a_file_that_does_not_change_is_not_written_again(tmp_path):
-    commit_folder(tmp_path / "a", OLD, kind="site")
-    before = (tmp_path / "a" / "a.txt").stat()
-    commit_folder(tmp_path / "a", NEW | {"a.txt": OLD["a.txt"]}, kind="site")
-    after = (tmp_path / "a" / "a.txt").stat()
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 @pytest.mark.long
@@ -200,6 +193,10 @@ def test_a_folder_of_somebody_else_is_refused_or_only_ours_is_touched(tmp_path):
     assert contents(folder) == {"a.txt": b"theirs", "thesis.txt": b"theirs"}
     commit_folder(folder, NEW, kind="site", overwrite=True)
     assert contents(folder) == NEW | {"thesis.txt": b"theirs"}
+    commit_folder(folder, NEW, kind="site", overwrite=True, obsolete=["thesis.txt", "absent.jsonl", "a.txt"])
+    assert contents(folder) == NEW
+    with pytest.raises(InputError, match="holds a site, not a lexicon"):
+        commit_folder(folder, NEW, kind="lexicon", overwrite=True)
 
 
 def test_a_changed_file_of_ours_is_refused_or_replaced(tmp_path):
@@ -212,34 +209,12 @@ def test_a_changed_file_of_ours_is_refused_or_replaced(tmp_path):
     assert contents(folder)["a.txt"] == b"edited"
     commit_folder(folder, NEW, kind="site", overwrite=True)
     assert contents(folder) == NEW | {"gone/c.txt": b"edited too"}
+    (folder / "data" / "e.txt").write_bytes(b"theirs")
+    with pytest.raises(InputError, match=r"e\.txt: is not a file of ours"):
+        commit_folder(folder, NEW | {"data/e.txt": b"new"}, kind="site")
 
 
-def test_a_file_that_appeared_where_ours_goes_is_refused(tmp_path):
-    folder = tmp_path / "folder"
-    commit_folder(folder, OLD, kind="site")
-    (folder / "data" / "d.txt").write_bytes(b"theirs")
-    with pytest.raises(InputError, match=r"d\.txt: is not a file of ours"):
-        commit_folder(folder, NEW, kind="site")
-    (folder / "data" / "d.txt").write_bytes(NEW["data/d.txt"])
-    commit_folder(folder, NEW, kind="site")  # it holds the same
-
-
-def test_a_folder_of_another_kind_is_refused(tmp_path):
-    commit_folder(tmp_path / "folder", OLD, kind="lexicon")
-    with pytest.raises(InputError, match="holds a lexicon, not a site"):
-        commit_folder(tmp_path / "folder", NEW, kind="site", overwrite=True)
-
-
-def test_obsolete_files_go_whoever_wrote_them(tmp_path):
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "uz.jsonl").write_bytes(b"of an earlier version")
-    obsolete = ["uz.jsonl", "absent.jsonl", "a.txt"]
-    commit_folder(tmp_path / "folder", NEW, kind="lexicon", overwrite=True, obsolete=obsolete)
-    assert contents(tmp_path / "folder") == NEW
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_what_stands_in_the_way_is_named_before_anything_changes(tmp_path, overwrite):
+def test_what_stands_in_the_way_is_named_before_anything_changes(tmp_path):
     folder = tmp_path / "out"
     commit_folder(folder, OLD, kind="site")
     (folder / "x").write_bytes(b"")
@@ -252,7 +227,7 @@ def test_what_stands_in_the_way_is_named_before_anything_changes(tmp_path, overw
         ("../victim.txt", "is not one inside the folder"),
     ]:
         with pytest.raises(InputError, match=message):
-            commit_folder(folder, NEW | {name: b"new"}, kind="site", overwrite=overwrite)
+            commit_folder(folder, NEW | {name: b"new"}, kind="site", overwrite=True)
     assert contents(folder) == OLD | {"x": b""}
 
 
@@ -310,9 +285,7 @@ def test_a_user_without_rights_changes_nothing(tmp_path, locked_place):
 # manifests of somebody else
 
 
-@pytest.mark.parametrize(
-    "name", ["../victim.txt", "/tmp/victim.txt", "link/victim.txt", "a/../../victim.txt", "x" * 300]
-)
+@pytest.mark.parametrize("name", ["/tmp/victim.txt", "link/victim.txt", "a/../../victim.txt", "x" * 300])
 def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path, name):
     victim = tmp_path / "victim.txt"
     victim.write_bytes(b"mine")
@@ -338,35 +311,10 @@ def test_what_an_earlier_version_left_is_read_or_refused(tmp_path):
     assert contents(folder) == NEW
     assert sorted(path.name for path in folder.iterdir()) == [MANIFEST, "a.txt", "data"]
     manifest(folder, state="committing", files={"a.txt": sha256(b"old a")})  # killed in the middle: a mixture
-    with pytest.raises(InputError, match=r"is damaged .*delete this file"):
-        read_committed(folder, lambda: None)
-
-
-FIELDS = st.sampled_from(["format", "kind", "state", "files", "removed", "more"])
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=9) | st.sampled_from(["complete", "committing"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(changes=st.dictionaries(FIELDS, JSON, min_size=1, max_size=2), cut=st.integers(0, 60) | st.none())
-def test_a_damaged_manifest_is_one_line_or_harmless(tmp_path, changes, cut):
-    folder = tmp_path / "folder"
-    (tmp_path / "victim.txt").write_bytes(b"mine")
-    manifest(folder, **changes)
-    if cut is not None:
+    for cut in (None, 40):
         (folder / MANIFEST).write_bytes((folder / MANIFEST).read_bytes()[:cut])
-    (folder / "mine.txt").write_bytes(b"mine")
-    message = ""
-    try:
-        commit_folder(folder, {}, kind="site")
-    except InputError as error:
-        message = str(error)
-    assert "\n" not in message
-    assert contents(folder) == {"mine.txt": b"mine"}
-    assert (tmp_path / "victim.txt").read_bytes() == b"mine"
+        with pytest.raises(InputError, match=r"(is damaged|malformed JSON).*delete this file"):
+            read_committed(folder, lambda: None)
 
 
 # temporary files
@@ -405,19 +353,14 @@ def test_a_file_is_replaced_whole(tmp_path):
     assert path.read_text("utf-8") == '{\n  "göz": [\n    1,\n    null\n  ]\n}\n'
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json(path, float("nan"))
+    (tmp_path / "target").write_bytes(b"theirs")
+    path.unlink()
+    path.symlink_to(tmp_path / "target")  # which is replaced, and not followed
     write_text(path, "göz\n")
-    assert path.read_bytes() == "göz\n".encode()
+    assert (path.read_bytes(), (tmp_path / "target").read_bytes()) == ("göz\n".encode(), b"theirs")
     assert [entry.name for entry in path.parent.iterdir()] == ["file.json"]
     os.umask(mask := os.umask(0o022))
     assert path.stat().st_mode & 0o777 == 0o666 & ~mask
-
-
-def test_a_link_is_replaced_and_not_followed(tmp_path):
-    (tmp_path / "target").write_bytes(b"theirs")
-    (tmp_path / "link").symlink_to("target")
-    write_bytes(tmp_path / "link", b"new")
-    assert (tmp_path / "target").read_bytes() == b"theirs"
-    assert (tmp_path / "link").read_bytes() == b"new"
 
 
 def test_a_new_folder_gets_its_name_when_all_is_there(tmp_path):
@@ -494,7 +437,6 @@ def test_names_and_places_that_cannot_be_written_are_one_line(tmp_path):
         (lambda: write_bytes(tmp_path / ("x" * 300), b""), "File name too long"),
         (lambda: write_bytes(tmp_path / "file" / "inner", b""), "cannot be written"),
         (lambda: write_bytes(tmp_path, b""), "Is a directory"),
-        (lambda: check_writable(tmp_path / "file"), "cannot be written"),
         (lambda: check_writable(Path("/proc/nothing")), "cannot be written"),
         (lambda: commit_folder(tmp_path / ("x" * 300), NEW, kind="site"), "File name too long"),
         (lambda: commit_folder(tmp_path / "new", {"x" * 300: b""}, kind="site"), "File name too long"),

@@ -118,7 +118,7 @@ def test_import_of_an_unknown_language_writes_the_record_to_fill_in(kyrgyz):
     assert "ky: languages.jsonl has no suffixes; only exact forms were looked for" in said
 
 
-@pytest.mark.parametrize("kind", ["lexicon-tagged", "lexicon-hub"])
+@pytest.mark.parametrize("kind", [pytest.param("lexicon-tagged", marks=pytest.mark.long), "lexicon-hub"])
 def test_harnesses_have_the_tasks_of_a_language_that_data_bring(kyrgyz, kind):
     folder, *_ = kyrgyz
     answer, _ = run_script(HARNESSES, folder=folder, TURKIC_IDIOM_DATA=str(folder / kind))

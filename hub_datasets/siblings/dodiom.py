@@ -1,4 +1,4 @@
-"""Import of the Turkish table of the Dodiom corpus, and evaluation of the annotator on it.
+"""Import of the Turkish table of the Dodiom corpus.
 
 Corpus: Eryiğit, Şentaş and Monti (2022), Gamified crowdsourcing for idiom corpora construction. Only the rows of the
 category ``idiom`` are used, and only these columns of them: the idiom, the sentence, its words, and the numbers of the
@@ -10,19 +10,15 @@ meanings.
 """
 
 import ast
-import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
 from hub_datasets.import_report import CHANGED, DROPPED, Imported, ImportReport
-from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_whole_table
 from turkic_idiom_tasks.io.reading import display, first_unseen
@@ -33,10 +29,7 @@ from turkic_idiom_tasks.spans import Span
 
 FORMAT = "dodiom"
 COLUMNS = ("idiom", "submission", "category", "idiom_indices", "words")
-RANDOM_PAIRS = 5000
-SEED = 42
 COMPOSED = "text composed (it was not in NFC)"
-Annotator = Callable[[str, str], Sequence[Span]]
 _TURKISH = LANGUAGES["tr"]
 
 
@@ -57,9 +50,8 @@ def read_dodiom(path: Path) -> list[Row]:
     for place, cells in read_whole_table(path, COLUMNS):
         if cells["category"] == "idiom":
             rows.append(_row(place, cells))
-    # The rate of false alarms is measured on sentences with the idiom of another row.
-    if len({row.idiom for row in rows}) < 2:
-        raise InputError(f"{path}: fewer than two idioms of the category 'idiom'; is it Dodiom's dataset_tr.csv?")
+    if not rows:
+        raise InputError(f"{path}: no row of the category 'idiom'; is it Dodiom's dataset_tr.csv?")
     return rows
 
 
@@ -157,60 +149,3 @@ def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:
         end = start + len(text)
         spans.append(Span(start, end))
     return tuple(spans)
-
-
-def evaluate(
-    rows: Sequence[Row],
-    annotator: Annotator = lambda idiom, sentence: annotate(idiom, sentence, _TURKISH).spans,
-    *,
-    pairs: int = RANDOM_PAIRS,
-) -> dict[str, float]:
-    """Return the scores of an annotator on the rows, which must have at least two idioms; shares are in [0, 1].
-
-    exact: share of rows in which exactly the gold words are marked. token_f1: F1 of the words of all rows together.
-    coverage: share of rows in which something is marked. false_alarm: share of random pairs of a sentence and another
-    idiom in which something is marked. sentences_per_minute: on one core, with the analysis of the citation forms.
-    """
-    start = time.perf_counter()  # only the annotator is timed
-    marked = [annotator(row.idiom, row.sentence) for row in rows]
-    seconds = time.perf_counter() - start
-    n_exact = n_hits = n_gold = n_predicted = n_covered = 0
-    for row, spans in zip(rows, marked, strict=True):
-        predicted = covered(row, spans)
-        n_exact += row.gold == predicted
-        n_hits += len(row.gold & predicted)
-        n_gold += len(row.gold)
-        n_predicted += len(predicted)
-        n_covered += bool(spans)
-    n_alarms = sum(bool(annotator(idiom, sentence)) for idiom, sentence in random_pairs(rows, pairs))
-    return {
-        "rows": len(rows),
-        "exact": round(n_exact / len(rows), 4),
-        "token_f1": round(2 * n_hits / (n_gold + n_predicted), 4),
-        "coverage": round(n_covered / len(rows), 4),
-        "false_alarm": round(n_alarms / pairs, 4),
-        "random_pairs": pairs,
-        "sentences_per_minute": round(60 * len(rows) / seconds),
-    }
-
-
-def covered(row: Row, spans: Sequence[Span]) -> frozenset[int]:
-    """Return the numbers of the words of a row that overlap with spans of its sentence."""
-    numbers = set()
-    for number, place in enumerate(row.places):
-        for span in spans:
-            if place is not None and span.start < place.end and place.start < span.end:
-                numbers.add(number)
-    return frozenset(numbers)
-
-
-def random_pairs(rows: Sequence[Row], n_pairs: int) -> list[tuple[str, str]]:
-    """Return pairs of an idiom and a sentence submitted for another idiom, drawn with a fixed seed."""
-    generator = np.random.default_rng(SEED)
-    idioms = sorted({row.idiom for row in rows})
-    pairs = []
-    for number in generator.integers(len(rows), size=n_pairs):
-        row = rows[number]
-        others = [idiom for idiom in idioms if idiom != row.idiom]
-        pairs.append((others[generator.integers(len(others))], row.sentence))
-    return pairs

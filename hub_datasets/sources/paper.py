@@ -80,26 +80,14 @@ def source_row(number: int, item: Any) -> SourceRow:
             continue
         has_key = True
         field = FIELDS[match[2]]
-        # Of a list of texts the first is taken.
-        texts = [item for item in (value if isinstance(value, list) else [value]) if not _means_nothing(item)]
-        text = next((item for item in texts if isinstance(item, str)), None)
-        if text is not None:
-            fields.setdefault(code, {}).setdefault(field, text)
-        elif texts:
+        if isinstance(value, str) and not NOTHING.fullmatch(value):
+            fields.setdefault(code, {}).setdefault(field, value)
+        elif not isinstance(value, str | None) and value == value:  # of numbers NaN alone is not itself
             notes.append(Note(f"{field} removed: not text", _as_text(value)))
     if not has_key:
         return SourceRow(number, problem=NO_KEY, value=", ".join(item)[:_SHOWN])
     problem = None if fields else "no idiom in any language"
     return SourceRow(number, readings_of(fields), problem=problem, notes=tuple(notes))
-
-
-def _means_nothing(value: Any) -> bool:
-    """Return whether a value is null, an empty text, dashes only, NaN, or a list of such."""
-    if isinstance(value, float):
-        return value != value
-    if isinstance(value, list):
-        return all(map(_means_nothing, value))
-    return value is None or (isinstance(value, str) and NOTHING.fullmatch(value) is not None)
 
 
 def _as_text(value: Any) -> str:

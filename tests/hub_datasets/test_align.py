@@ -5,7 +5,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.optimize import linear_sum_assignment
 
 from hub_datasets.align import (
     Candidate,
@@ -17,7 +16,6 @@ from hub_datasets.align import (
     choose_threshold,
     precision_recall,
 )
-from turkic_idiom_tasks.encoders.char_ngrams import encode_glosses
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
@@ -35,7 +33,7 @@ def unit(generator, n, dimension):
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-@pytest.mark.parametrize("floor", [-0.2, 0.0, 0.3, 0.999])
+@pytest.mark.parametrize("floor", [-0.2, 0.3])
 def test_pairs_have_the_largest_sum_above_the_floor(floor):
     generator = np.random.default_rng(3)
     concepts, candidates = unit(generator, 5, 3), unit(generator, 4, 3)
@@ -48,21 +46,6 @@ def test_pairs_have_the_largest_sum_above_the_floor(floor):
     assert all(match.cosine >= floor for match in matches)
     assert len({match.row for match in matches}) == len({match.column for match in matches}) == len(matches)
     assert [match.cosine for match in matches] == sorted((match.cosine for match in matches), reverse=True)
-
-
-def test_neighbours_are_enough_for_the_optimum_of_scipy_s_full_table():
-    generator = np.random.default_rng(5)
-    shared = generator.normal(size=(300, 16))
-    concepts = shared + 0.5 * generator.normal(size=(300, 16))
-    candidates = shared + 0.5 * generator.normal(size=(300, 16))
-    concepts /= np.linalg.norm(concepts, axis=1, keepdims=True)
-    candidates /= np.linalg.norm(candidates, axis=1, keepdims=True)
-    right = [frozenset({number}) for number in range(300)]
-    matches = assign(problem(300, 300, right), concepts.astype("f4"), candidates.astype("f4"), floor=0.0)
-    rows, columns = linear_sum_assignment(np.maximum(concepts @ candidates.T, 0), maximize=True)
-    expected = {(row, column) for row, column in zip(rows, columns, strict=True)}
-    assert len({(match.row, match.column) for match in matches} & expected) > 295
-    assert sum(match.is_right for match in matches) > 280
 
 
 def test_precision_and_recall_by_hand():
@@ -106,12 +89,6 @@ def test_what_is_known_comes_from_the_idioms_and_the_judged_equivalents():
     assert known.candidate_texts[1] == {"uz": "taʼrif"}
     with pytest.raises(InputError, match="no concept has a meaning except in tr"):
         build_problem(lexicon, "tr", candidates)
-
-
-def test_vectors_of_glosses_in_several_languages():
-    vectors = encode_glosses([{"tr": "göz yummak", "uz": "koʻz yummoq"}, {"tr": "göz yummak"}, {"en": "eye"}])
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 0])
-    assert 0.5 < vectors[0] @ vectors[1] < 1
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +156,7 @@ def test_a_language_without_entries_is_calibrated_on_another_one(partly_aligned,
     assert len(load_lexicon(tmp_path / "out").of("uz")) > 40
 
 
+@pytest.mark.long
 def test_without_out_precision_and_recall_are_printed_with_any_encoder(partly_aligned, dataset, untrained_bert):
     folder, _, known = partly_aligned
     tables = []
@@ -203,14 +181,3 @@ def test_wrong_arguments(partly_aligned, dataset, tmp_path):
         assert (code, message in err) == (2, True), err
     code, _, err = dataset("align", lexicon, "-l", "tk", "--in", folder / "dictionary.csv", "--out", tmp_path / "out")
     assert (code, "has no definition in tk" in err) == (1, True)
-
-
-def test_the_uzbek_dictionary_against_our_own_alignment(uzbek_import, bundled):
-    candidates = [Candidate(entry) for entry in uzbek_import.entries["uz"] if entry.meaning is not None]
-    known = build_problem(bundled, "uz", candidates)
-    assert len(candidates) > 3_500
-    assert sum(bool(columns) for columns in known.right) > 600  # idioms of ours that it lists
-    n_rows = len(known.concepts)
-    vectors = encode_glosses([*known.concept_texts, *known.candidate_texts])
-    points = precision_recall(known, assign(known, vectors[:n_rows], vectors[n_rows:], floor=0.0))
-    assert 0 < points[-1].precision < 0.2  # spelling cannot align definitions that were written independently

@@ -1,17 +1,10 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hub_datasets.cleaning import (
-    EXAMPLE_LIMIT,
-    IDIOM_LIMIT,
-    IDIOM_WORDS,
-    MEANING_LIMIT,
     SLUG_LIMIT,
-    clean_gloss,
     clean_reading,
     clean_text,
-    compared,
     concept_stems,
     sense_id,
     slug,
@@ -39,49 +32,6 @@ def test_another_script_keeps_its_letters_and_is_reported_for_latin_ones():
     assert (mixed.reading.meaning, mixed.reading.example) == (None, "Ол бас тартты.")
     assert mixed.notes[0].what == "meaning removed: letters outside the Kazakh alphabet"
     assert slug("көз жұму", "kk") == "koz-yumu"
-
-
-def test_texts_are_the_same_without_case_circumflex_and_punctuation():
-    assert compared("Kâr etmek!", TURKISH) == compared("kar  etmek", TURKISH)
-    assert compared("IŞIK", TURKISH) == "ışık"
-    assert compared("IŞIK", TURKISH) != compared("İşik", TURKISH)
-    assert compared(None, TURKISH) == ""
-
-
-@pytest.mark.parametrize(
-    ("reading", "problem"),
-    [
-        (Reading("", "anlam"), "no idiom"),
-        (Reading("гöз юммак", "anlam"), "idiom: letters outside the Turkish alphabet"),  # Cyrillic
-        (Reading("qara gün"), "idiom: letters outside the Turkish alphabet"),
-        (Reading("a" * (IDIOM_LIMIT + 1)), f"idiom: longer than {IDIOM_LIMIT} characters"),
-        (Reading("a " * (IDIOM_WORDS + 1)), f"idiom has more than {IDIOM_WORDS} words"),
-        (Reading("1 2"), "idiom: fewer than 2 letters"),
-        (Reading("göz \u202eyummak"), "idiom: characters that cannot be seen"),
-    ],
-)
-def test_bad_idioms_are_refused_with_a_reason(reading, problem):
-    cleaned = clean_reading(reading, TURKISH)
-    assert cleaned.reading is None
-    assert cleaned.problem == problem
-
-
-def test_bad_fields_are_taken_out_and_noted():
-    reading = Reading(
-        "göz yummak", "x" * (MEANING_LIMIT + 1), "Ω harfi göz yumdu", ("göz yummaq", "gözünü yummak", "göz yummak")
-    )
-    cleaned = clean_reading(reading, TURKISH)
-    assert cleaned.reading == Reading("göz yummak", None, None, ("gözünü yummak",))
-    assert [note.what for note in cleaned.notes] == [
-        f"meaning removed: longer than {MEANING_LIMIT} characters",
-        "example removed: letters outside the Turkish alphabet",
-        "variant removed: idiom: letters outside the Turkish alphabet",
-    ]
-    assert clean_reading(Reading("göz yummak", None, "a " * EXAMPLE_LIMIT), TURKISH).reading == Reading("göz yummak")
-
-
-def test_glosses_lose_what_cannot_be_seen():
-    assert clean_gloss("to\u202e ignore\x07\n it") == "to ignore it"
 
 
 def test_slugs_are_readable_ascii():

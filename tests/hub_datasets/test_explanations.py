@@ -68,7 +68,6 @@ def test_lines_of_one_s_own_need_an_id_a_language_an_idiom_a_reference_and_an_an
         for rows, message in (
             ([row, row], "was answered in"),
             ([row | {"language": "en"}], "unknown language 'en'; known: tr, az, tk, gag, uz"),
-            ([{**row, "answer": None}], "'answer': Input should be a valid string"),
             ([{"doc": {"id": "1"}, "filtered_resps": ["a"]}], "'language': Field required"),
             ([], "no explanations to judge"),
         ):
@@ -108,7 +107,7 @@ def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(jud
     assert all((line["language"], line["concept"]) == ("az", "turn-a-blind-eye") for line in lines)
 
 
-@pytest.mark.parametrize("change", [{"language": "en"}, {"answer": None}, {"model": "any"}])
+@pytest.mark.parametrize("change", [{"language": "en"}, {"model": "any"}])
 def test_a_free_answer_that_cannot_be_used_is_named_with_its_line(judge, tmp_path, change):
     row = {"language": "tr", "concept": "c", "meaning": "kızmak", "idiom": "küplere binmek", "answer": "tepesi atmak"}
     write_lines(tmp_path / "free.jsonl", [row, row | change])

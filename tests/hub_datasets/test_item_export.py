@@ -118,7 +118,7 @@ def test_stock_inspect_reads_and_scores_it_from_the_hub(
         assert text in shown
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_euroeval_reads_it_from_the_hub(online_dataset, hub, session_online, item_lexicon, item_data, tmp_path):
     """EuroEval needs Python 3.12, so another interpreter runs it; see `EUROEVAL`."""
     if EUROEVAL not in os.environ:
@@ -174,12 +174,8 @@ def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, d
     assert "secret" in err
     code, _, err = dataset(*arguments, "--hold-out", 0.3, tmp_path / "absent")
     assert (code, "absent: cannot be read" in err) == (1, True)
-
-
-def test_nothing_is_held_out_where_the_other_folder_is_refused(item_lexicon, dataset, tmp_path):
     (tmp_path / "salt").write_text("a secret\n", "utf-8")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "README.md").write_text("mine", "utf-8")
-    arguments = ("export", "--kind", "language-models", item_lexicon, "--out", tmp_path / "out")
-    assert dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt")[0] == 1
-    assert not (tmp_path / "out-held-out").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "README.md").write_text("mine", "utf-8")
+    assert dataset(*arguments[:-1], tmp_path / "mine", "--hold-out", 0.3, tmp_path / "salt")[0] == 1
+    assert not (tmp_path / "mine-held-out").exists()  # nothing is held out where the other folder is refused

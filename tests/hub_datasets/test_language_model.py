@@ -16,11 +16,10 @@ from hub_datasets.questions import (
     AnswerFields,
     AnswerFile,
     Budget,
-    Estimate,
     Question,
+    Reply,
     Settings,
     answer_key,
-    estimate,
     open_answers,
     read_answer,
 )
@@ -61,8 +60,7 @@ def ask(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize(("structured", "stream"), [(True, False), (False, True)])
 def test_answers_come_in_order_and_once(ask, structured, stream):
     with running_llm(count, structured=structured) as server:
         _, replies = ask(server, "göz", "qulaq", "göz", stream=stream)
@@ -105,9 +103,9 @@ def test_what_may_pass_is_asked_for_again_after_the_pause_that_the_server_states
         if len(times[asked(body)]) > 1:
             return count(body)
         return {
-            "busy": Failure(429, "slow down", {"Retry-After": "1.6"}),
+            "busy": Failure(429, "slow down", {"Retry-After": "1.2"}),
             "cut": Cut(),
-            "late": Slow(1.5, count(body)),
+            "late": Slow(1.2, count(body)),
             "broken": Failure(503),
             "empty": Malformed(lambda response: response.update(choices=[])),
         }[asked(body)]
@@ -117,7 +115,7 @@ def test_what_may_pass_is_asked_for_again_after_the_pause_that_the_server_states
         model, replies = ask(server, *texts, concurrency=5, timeout=1)
     assert [reply.value.word for reply in replies] == texts
     assert model.n_sent == 10
-    assert times["busy"][1] - times["busy"][0] > 1.55  # and not the second that is waited otherwise
+    assert times["busy"][1] - times["busy"][0] > 1.15  # and not the second that is waited otherwise
     with running_llm(lambda body: Cut() if len(server.requests) == 1 else count(body)) as server:
         assert ask(server, "streamed", stream=True)[1][0].value.length == 8
 
@@ -163,10 +161,7 @@ def test_the_context_of_one_question_is_too_short(ask, tmp_path):
         (Failure(429, "later", {"Retry-After": "4000"}), "asks to wait 4000 seconds", 1),
         (Failure(400, "Unsupported value: 'temperature' does not support 0"), "--set temperature=default", 1),
         (Failure(500, "broken", AT_ONCE), "5 questions in a row without an answer.*broken", 10),
-        (Malformed(lambda response: response.update(choices="x")), "a malformed response", 5),
         (Malformed(lambda response: response.update(choices=None)), "a malformed response", 5),
-        (Malformed(lambda response: response["choices"][0].update(message=None)), "a malformed response", 5),
-        (Malformed(lambda response: response["choices"][0]["message"].update(content=[1])), "a malformed response", 5),
         (Malformed(lambda response: response["usage"].update(prompt_tokens="x")), "a malformed response", 5),
     ],
 )
@@ -177,28 +172,6 @@ def test_a_server_that_is_of_no_use_ends_the_run_in_one_line(ask, capfd, behavio
     assert "\n" not in str(raised.value)
     assert KEY not in str(raised.value)
     assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("odd", [["stop"], 7, True, None, {"stop": 1}, "", "x" * 300, [[["\u2028"]]], 1e400])
-@pytest.mark.parametrize("place", ["finish_reason", "usage", "prompt_tokens", "completion_tokens", "total_tokens"])
-def test_whatever_a_server_says_besides_its_answer_what_is_written_can_be_read(ask, tmp_path, place, odd):
-    def change(response):
-        holder = {"finish_reason": response["choices"][0], "usage": response}.get(place, response["usage"])
-        holder[place] = odd
-        response["choices"][0]["message"]["content"] = "a\u2028\r\ud800\0b"
-
-    with running_llm(lambda body: Malformed(change)) as server:
-        _, (reply,) = ask(server, "a", retries=0)
-        n_sent = len(server.requests)
-        _, (again,) = ask(server, "a", retries=0)
-    answers = AnswerFile(tmp_path / "answers.jsonl")
-    assert answers.n_damaged == 0
-    if reply.text:  # an answer that counted is not asked for again
-        assert again == reply
-        assert len(server.requests) == n_sent
-    else:  # and one that did not count is not in the file
-        assert "malformed response" in reply.problem
-        assert not (tmp_path / "answers.jsonl").exists()
 
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "stop", "\ud800", "9" * 5000])
@@ -214,10 +187,11 @@ _PLACES += [(name,) for name in ("id", "model", "usage", "created", "object", "e
 _PLACES += [("usage", name) for name in ("prompt_tokens", "total_tokens", "completion_tokens_details")]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.sampled_from(_PLACES), value=_VALUES)
-def test_whatever_a_response_holds_is_an_answer_or_one_line(ask, tmp_path, place, value):
+def test_whatever_a_response_holds_is_kept_as_an_answer_or_one_line(ask, tmp_path, place, value):
     def change(response):
+        response["choices"][0]["message"]["content"] = "a\u2028\r\ud800\0b"
         holder = response
         for step in place[:-1]:
             holder = holder[step]
@@ -227,42 +201,43 @@ def test_whatever_a_response_holds_is_an_answer_or_one_line(ask, tmp_path, place
             response.clear()
             response.update(value)
 
+    def ask_once():
+        try:
+            return ask(server, "a", retries=0)[1][0]
+        except InputError as error:
+            return Reply(None, str(error), "", "")
+
     (tmp_path / "answers.jsonl").unlink(missing_ok=True)
     with running_llm(lambda body: Malformed(change)) as server:
-        try:
-            _, (reply,) = ask(server, "a", retries=0)
-            is_answer, problem = reply.value is not None, reply.problem or ""
-        except InputError as error:
-            is_answer, problem = False, str(error)
-    assert is_answer or (problem and "\n" not in problem)
-    if not (tmp_path / "answers.jsonl").exists():
-        return
-    assert AnswerFile(tmp_path / "answers.jsonl").n_damaged == 0
+        reply = ask_once()
+        n_sent = len(server.requests)
+        assert reply.value is not None or (reply.problem and "\n" not in reply.problem)
+        if (tmp_path / "answers.jsonl").exists():  # what counted as an answer is read again, and not asked for again
+            assert AnswerFile(tmp_path / "answers.jsonl").n_damaged == 0
+            if reply.text:
+                assert (ask_once(), len(server.requests)) == (reply, n_sent)
 
 
-_FAR = ("Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 99999 23:59:59 GMT", "1e309", "nan", "-5", "9" * 400, "x")
-
-
-@pytest.mark.parametrize("pause", _FAR)
-def test_a_pause_that_is_no_number_of_seconds_is_one_line_and_not_waited_for(ask, pause):
-    with running_llm(lambda body: Failure(429, "later", {"Retry-After": pause})) as server:
-        start = monotonic()
-        try:
-            _, (reply,) = ask(server, "a", retries=1)
-            message = reply.problem
-        except InputError as error:
-            message = str(error)
-        assert monotonic() - start < 10
-        assert ("429" in message or "asks to wait" in message, "\n" in message) == (True, False)
+PAUSES = ["Fri, 31 Dec 9999 23:59:59 GMT", "nan", "9" * 400, "-5"]
+NO_RESPONSES = ["[" * 200_000, "null", "\udcff"]
 
 
 @pytest.mark.parametrize(
-    "body", ["[" * 200_000, '{"choices":' * 200_000, "null", "[]", "", "\udcff"], ids=lambda body: body[:9]
+    "answer",
+    [*(Failure(429, "later", {"Retry-After": pause}) for pause in PAUSES), *(Text(body) for body in NO_RESPONSES)],
+    ids=range(7),
 )
-def test_a_body_that_is_no_response_is_one_line(ask, body):
-    with running_llm(lambda request: Text(body)) as server:
-        _, (reply,) = ask(server, "a", retries=0)
-    assert (reply.value, "\n" in reply.problem, len(reply.problem) < 300) == (None, False, True)
+def test_a_pause_or_a_body_that_is_none_is_one_line_and_not_waited_for(ask, answer):
+    with running_llm(lambda request: answer) as server:
+        start = monotonic()
+        try:
+            message = ask(server, "a", retries=int(isinstance(answer, Failure)))[1][0].problem
+        except InputError as error:
+            message = str(error)
+    assert monotonic() - start < 10
+    assert "\n" not in message
+    assert len(message) < 300
+    assert isinstance(answer, Text) or "429" in message or "asks to wait" in message
 
 
 def test_an_unknown_model_no_server_and_a_missing_provider(ask):
@@ -273,15 +248,6 @@ def test_an_unknown_model_no_server_and_a_missing_provider(ask):
             ask(server, "a", name="azureai/x")
     with pytest.raises(InputError, match=r"no connection.*--set base_url"):
         ask(server, *"abcde", concurrency=5, retries=0)  # which has gone by now
-
-
-def test_an_estimate_leaves_out_what_is_known(ask, tmp_path):
-    with running_llm(count) as server:
-        ask(server, "göz")
-    questions = [question("göz"), question("qulaq"), question("qulaq")]
-    # "Count." and "qulaq" have 11 letters, three a token, and one more; the answer in the file has 4 words
-    expected = Estimate("test-1", questions=3, requests=1, prompt_tokens=11 // 3 + 1, answer_tokens=4)
-    assert estimate(MODEL, questions, Settings(), AnswerFile(tmp_path / "answers.jsonl")) == [expected]
 
 
 def test_two_commands_cannot_use_a_file_at_once(ask, tmp_path):
@@ -318,21 +284,6 @@ def test_a_line_that_was_cut_off_is_skipped_and_the_next_one_is_whole(ask, tmp_p
     assert len(path.read_text().splitlines()) == 4
 
 
-def test_two_writers_at_once_on_a_torn_cache_lose_nothing_and_ask_nothing_twice(ask, tmp_path):
-    with running_llm(count) as server:
-        ask(server, "göz", "qulaq")
-        cache = tmp_path / "answers.jsonl"
-        whole, second = cache.read_bytes().splitlines(keepends=True)
-        cache.write_bytes(whole + second[:40])
-        codes = all_at_once([lambda: ask(server, "göz", "qulaq", "baş"), lambda: ask(server, "göz", "qulaq", "diş")])
-        assert codes.count(0) >= 1  # the other may have found the cache in use, which is an error
-        ask(server, "göz", "qulaq", "baş", "diş")
-    lines = cache.read_bytes().splitlines()
-    assert lines[:2] == [whole.rstrip(), second[:40]]  # nobody has written over the half of a line
-    keys = [json.loads(line)["key"] for line in (lines[0], *lines[2:])]
-    assert len(keys) == len(set(keys)) == 4
-
-
 def test_model_prompt_parameters_and_texts_name_an_answer():
     messages = question("göz").messages
     keys = [
@@ -351,11 +302,9 @@ def test_model_prompt_parameters_and_texts_name_an_answer():
 @pytest.mark.parametrize(
     "text",
     [
-        '{"word": "göz", "length": 3}',
         'Sure! Here it is:\n```json\n{"word": "göz", "length": 3}\n```\nAnything else?',
         '<think>{"word": "qulaq", "length": 5}? No.</think>\n{"word": "göz", "length": 3}',
         'It has {three} letters.</think>{"length": 3, "word": "g\\u00f6z", "sure": {"very": true}}',
-        '[{"word": "göz", "length": 3}]',
         'The format is {"word": "...", "length": "N"}: {"word": "göz", "length": 3} or {"word":"göz","length":3}',
     ],
 )
@@ -368,12 +317,10 @@ def test_an_object_is_found_whatever_stands_around_it(text):
     [
         ("", "is empty"),
         ("göz, 3", "no JSON object"),
-        ("<think>It could be {", "no JSON object"),
         ('{"word": "göz"}', "field 'length': Field required"),
         ('{"word": "göz", "length": -1}', "length"),
         ('{"word": "\\ud800", "length": 3}', "surrogate"),
         ('{"word": "göz", "length": 3} or rather {"word": "göz", "length": 4}', "2 JSON objects that differ"),
-        ("{" * 100_000, "no JSON object"),
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "no JSON object"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from hub_datasets.hub_export import hub_layout
 from tests.dataset.conftest import concepts_of
-from tests.hub_server import CUT, LOSE_ANSWER, READ_TOKEN, Repository
+from tests.hub_server import LOSE_ANSWER, READ_TOKEN, Repository
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import our_files
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -128,8 +128,6 @@ def test_who_may_not_write_is_told_what_to_do(online_dataset, hub, lexicon):
     ("answer", "message", "n_commits"),
     [
         (409, "somebody else changed it meanwhile (409); run the same command again, which makes a new plan", 1),
-        (503, "the Hub failed (503); run the same command again, which continues where it stopped", 1),
-        (CUT, "the connection to http", 1),
         (LOSE_ANSWER, "the connection to http", 2),
     ],
 )
@@ -156,12 +154,6 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_overwritten(online_dataset, 
     done = online_dataset("export", lexicon, "--repo", REPO, "--yes")
     assert "somebody else changed it meanwhile (412); run the same command again" in error(done)
     assert repository.files == {"README.md": b"of somebody else"}
-
-
-def test_without_the_network_a_publish_says_so(command, lexicon, session_online):
-    arguments = ("turkic-idiom", "dataset", "export", lexicon, "--repo", REPO)
-    broken = command(*arguments, **session_online | {"HF_ENDPOINT": "http://127.0.0.1:9"})
-    assert "broke (ConnectError)" in error(broken)
 
 
 LOAD = """
@@ -203,7 +195,6 @@ def test_data_on_the_hub_that_cannot_be_read(online, hub):
     for name, message in [
         (REPO, "is not one inside the folder"),
         (f"{REPO}@v9.0.0", f"{REPO}@v9.0.0: cannot be read from the Hub: not there"),
-        (f"{REPO}@{'0' * 40}", "cannot be read from the Hub: not there"),
         ("org/absent", "org/absent: cannot be read from the Hub: not there"),
     ]:
         assert message in error(online("compare", ".", ".", "--data", name))  # a command without heavy imports

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hub_datasets.import_report import Note, Reading
-from hub_datasets.importing import FORMATS, import_source
+from hub_datasets.importing import import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.turkish import split_senses
 from turkic_idiom_tasks.errors import InputError
@@ -61,19 +61,10 @@ def test_paper_rows_align_languages(tmp_path):
     }
 
 
-@pytest.mark.parametrize(
-    "keys", ["TR-Deyim TR-Anlam TR-Örnek", "tr-deyim tr-anlam tr-ornek", "TR_DEYİM TR_ANLAM TR–ÖRNEK"]
-)
-def test_paper_keys_in_any_spelling(tmp_path, keys):
-    row = dict(zip(keys.split(), ["göz yummak", "görmezden gelmek", "Suça göz yumdu."], strict=True))
-    (source,) = paper.read(write(tmp_path, json.dumps([row], ensure_ascii=False)))
+def test_paper_keys_in_any_spelling(tmp_path):
+    row = {"TR_DEYİM": "göz yummak", "tr-anlam": "görmezden gelmek", "TR–ÖRNEK": "Suça göz yumdu.", "AZ-Deyim": None}
+    (source,) = paper.read(write(tmp_path, json.dumps([row | {"UZ-Deyim": float("nan")}], ensure_ascii=False)))
     assert source.readings == {"tr": Reading("göz yummak", "görmezden gelmek", "Suça göz yumdu.")}
-
-
-@pytest.mark.parametrize("nothing", ["-", "–", " — ", "", "  ", None, float("nan"), []])
-def test_paper_values_that_mean_none(tmp_path, nothing):
-    (source,) = paper_rows(tmp_path, {"TR-Deyim": "göz yummak", "AZ-Deyim": nothing, "AZ-Anlam": nothing})
-    assert set(source.readings) == {"tr"}
 
 
 def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
@@ -81,7 +72,7 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
     assert [(row.line, row.problem) for row in rows] == [
         (1, None), (3, "no idiom in any language"), (4, "not a JSON object"),
     ]  # fmt: skip
-    row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": ["", "göz yummaq"], "UZ-Deyim": {"a": 1}}
+    row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": "göz yummaq", "UZ-Deyim": {"a": 1}}
     row |= {"TR-Örnekk": "x", "KY-Deyim": "x", "id": 3, "not": "x"}
     (source,) = paper_rows(tmp_path, row)
     assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}
@@ -111,67 +102,46 @@ def test_paper_files_that_cannot_be_read(tmp_path, lines, message):
 
 
 @pytest.mark.parametrize(
-    ("row", "reading"),
+    ("row", "expected"),
     [
         (
             ("KO’Z(I)GA CHO’P SOLMOQ 1", "? aldamoq, firib bermoq.", "– kim? [o’zining] Ko’zimga cho’p solma, deydi."),
             Reading("koʻziga choʻp solmoq", "aldamoq, firib bermoq", "Ko’zimga cho’p solma, deydi.",
                     ("koʻzga choʻp solmoq",)),
         ),
-        # capital I is dotted, and the turned comma a letter
-        (("IT O’LGAN JOY", "juda uzoq.", ""), Reading("it oʻlgan joy", "juda uzoq")),
+        (("IT O’LGAN JOY", "juda uzoq.", ""), Reading("it oʻlgan joy", "juda uzoq")),  # capital I is dotted
         (("O D A M D A N CHIQMOQ", "a b.", ""), Reading("odamdan chiqmoq", None)),  # a meaning has three letters
         (("YER O’PMOQ [jer öp=]", "abc.", ""), Reading("yer oʻpmoq", "abc")),
+        (("FI\u041aR YURITMOQ", "o’yl\u0430moq.", ""), Reading("fikr yuritmoq", "o’ylamoq")),  # Cyrillic К and а
         # pieces, a suffix alone and antonyms are no variants
         (
             ("QO’L UZATMOQ", "yordam.", "",
              "qo’l; uzatmoq; qo’llarni uzatmoq; QO’LINI UZATMOQ; qo’l uzatmaslik; pul uzat-"),
             Reading("qoʻl uzatmoq", "yordam", None, ("qoʻllarni uzatmoq", "qoʻlini uzatmoq")),
         ),
+        # noise in meanings
+        (("BIR GAP", "[γam je=] tar. tashvish chekmoq.", ""), Reading("bir gap", "tashvish chekmoq")),
+        (("BIR GAP", "[kishi] kuzatish paytida aytiladi.", ""), Reading("bir gap", "kishi kuzatish paytida aytiladi")),
+        (("BIR GAP", "(yoki", ""), Reading("bir gap")),
+        (("BIR GAP", "A. Qahhor. Oltin yulduz.", ""), Reading("bir gap")),
+        (("BIR GAP", "ayn. ado bo’lmoq.", ""), Reading("bir gap")),
+        (("BIR GAP", "barbod bo’lmoq. Va r i a n t i :", ""), Reading("bir gap", "barbod bo’lmoq")),
+        (("BIR GAP", "juda zolim. P", ""), Reading("bir gap", "juda zolim")),
+        (("BIR GAP", "(«gap»ni) yashirmoq.", ""), Reading("bir gap", "(«gap»ni) yashirmoq")),
+        # noise in examples
+        (("BIR GAP", "", "da? nima? kimning? Uning qaddi dol."), Reading("bir gap", None, "Uning qaddi dol.")),
+        (("BIR GAP", "", "– Sen kimsan? – dedi u."), Reading("bir gap", None, "– Sen kimsan? – dedi u.")),
+        (("BIR GAP", "", "(jonlining)."), Reading("bir gap")),
+        # headwords that cannot be restored
+        (("YO’L OCHIL-", "biror narsa.", ""), "idiom is cut off"),
+        (("– QO’L(", "biror narsa.", ""), "idiom has unmatched brackets"),
+        (("ETMOQ", "biror narsa.", ""), "idiom is one short word"),
+        (("BIR OYOG’(I) ..DA QOLMOQ", "biror narsa.", ""), "idiom has a gap"),
     ],
 )  # fmt: skip
-def test_uzbek_rows(tmp_path, row, reading):
+def test_uzbek_rows(tmp_path, row, expected):
     (source,) = uz(tmp_path, row)
-    assert source.readings["uz"] == reading
-
-
-@pytest.mark.parametrize(
-    ("meaning", "expected"),
-    [
-        ("[γam je=] tar. tashvish chekmoq.", "tashvish chekmoq"),
-        ("[jelgӓ ber=] tar.", None),
-        ("[kishi] kuzatish paytida aytiladi.", "kishi kuzatish paytida aytiladi"),
-        ("yoki", None),
-        ("(yoki", None),
-        ("ba’zan", None),
-        ("A. Qahhor. Oltin yulduz.", None),
-        ("ayn. ado bo’lmoq.", None),
-        ("barbod bo’lmoq. Va r i a n t i :", "barbod bo’lmoq"),
-        ("xafa qilmoq. S nonimi:", "xafa qilmoq"),
-        ("juda zolim. P", "juda zolim"),
-        ("tezlamoq. –", "tezlamoq"),
-        ("(«gap»ni) yashirmoq.", "(«gap»ni) yashirmoq"),
-        ("o’ldi", "o’ldi"),
-    ],
-)
-def test_uzbek_noise_in_meanings(tmp_path, meaning, expected):
-    (row,) = uz(tmp_path, ("GAP BILMOQ", meaning, "U gapni yaxshi biladi."))
-    assert row.readings["uz"].meaning == expected
-
-
-@pytest.mark.parametrize(
-    ("example", "expected"),
-    [
-        ("da? nima? kimning? Uning qaddi dol bo’ldi.", "Uning qaddi dol bo’ldi."),
-        ("– Sen kimsan? – dedi u.", "– Sen kimsan? – dedi u."),
-        ("(jonlining).", None),
-        ("...shu gapni aytdi u.", "...shu gapni aytdi u."),
-        ("–", None),
-    ],
-)
-def test_uzbek_noise_in_examples(tmp_path, example, expected):
-    (row,) = uz(tmp_path, ("QADDI DOL", "bukchaygan.", example))
-    assert row.readings["uz"].example == expected
+    assert (source.problem or source.readings["uz"]) == expected
 
 
 def test_uzbek_example_cut_off_at_600_characters_loses_its_last_sentence(tmp_path):
@@ -196,31 +166,6 @@ def test_uzbek_torn_headword_is_joined_and_its_senses_with_it(tmp_path):
     )
     assert rows[2].readings["uz"] == Reading("azimat qilmoq", "qaror bermoq", None, ("azimat etmoq",))
     assert rows[5].readings["uz"] == Reading("ogʻzini tiymoq", "gapirmaslik", None, ("tilini tiymoq",))
-
-
-def test_uzbek_meaning_yoki_with_another_idiom_behind_it_joins_nothing(tmp_path):
-    rows = uz(tmp_path, ("TO’G’RI KELMOQ", "yoki", ""), ("TO’G’RI KELMOQ", "mos bo’lmoq.", ""))
-    assert [row.merged for row in rows] == [None, None]
-
-
-@pytest.mark.parametrize(
-    ("headword", "problem"),
-    [
-        ("YO’L OCHIL-", "idiom is cut off"),
-        ("– QO’L(", "idiom has unmatched brackets"),
-        ("ETMOQ", "idiom is one short word"),
-        ("BIR OYOG’(I) ..DA QOLMOQ", "idiom has a gap"),
-    ],
-)
-def test_uzbek_headwords_that_cannot_be_restored(tmp_path, headword, problem):
-    (row,) = uz(tmp_path, (headword, "biror narsa.", "Biror narsa bor edi."))
-    assert row.problem == problem
-
-
-def test_uzbek_letters_of_other_scripts_are_replaced_by_their_look_alikes(tmp_path):
-    (row,) = uz(tmp_path, ("FI\u041aR YURITMOQ", "o’yl\u0430moq.", ""))  # Cyrillic К and а
-    assert row.readings["uz"] == Reading("fikr yuritmoq", "o’ylamoq")
-    assert [note.what for note in row.notes] == ["look-alike letters of another script replaced"] * 2
 
 
 # kevser
@@ -265,14 +210,12 @@ def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path)
 @pytest.mark.parametrize(
     ("markup", "senses"),
     [
-        ("çok yorulmak", [("çok yorulmak", None)]),
         (
             "1. çok yorulmak: <i>Bugün canım çıktı.</i> -H. Taner. <i>İkinci örnek.</i> 2. ölmek.",
             [("çok yorulmak", "Bugün canım çıktı."), ("ölmek", None)],
         ),
         ("1. <i>mec.</i> kızmak: <i>Küplere bindi.</i>", [("kızmak", "Küplere bindi.")]),
         ("&#39;a&#39; 3. sırada kalmak", [("'a' 3. sırada kalmak", None)]),  # 3 is no first sense
-        ("<b>1.</b> a&ccedil;mak <b>2.</b> kapamak", [("açmak", None), ("kapamak", None)]),
         ("1. bir 3. katta oturmak 2. inmek", [("bir 3. katta oturmak", None), ("inmek", None)]),
         ("&lt;i&gt;yalnız örnek&lt;/i&gt;", [(None, "yalnız örnek")]),
     ],
@@ -298,23 +241,7 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
 # every table
 
 
-@pytest.mark.parametrize(
-    ("name", "missing"),
-    [
-        ("uz-idioms", "idiom, meaning_uz"),
-        ("kevser", "Deyimler"),
-        ("tdk", "soz_id"),
-        ("dodiom", "idiom, submission, category, idiom_indices, words"),
-    ],
-)
-def test_missing_columns_are_named_with_those_found(tmp_path, name, missing):
-    path = write(tmp_path, "kelime,anlam", "a,b")
-    with pytest.raises(InputError, match=rf"source:1: the columns {missing}.* are missing; found kelime, anlam"):
-        import_source(name, path)
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_files_that_cannot_be_read(tmp_path, name):
+def test_files_that_cannot_be_read(tmp_path):
     latin5 = tmp_path / "latin5"
     latin5.write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
     empty = write(tmp_path, "", name="empty")
@@ -328,17 +255,18 @@ def test_files_that_cannot_be_read(tmp_path, name):
         (empty, "empty: is empty"),
         (tmp_path / "absent", r"absent: cannot be read \(No such file"),
         (tmp_path, "not a regular file"),
+        (write(tmp_path, "kelime,anlam", "a,b"), "source:1: the columns Deyimler.* are missing; found kelime, anlam"),
     ]:
         with pytest.raises(InputError, match=message):
-            import_source(name, path)
+            import_source("kevser", path)
 
 
 def kevser_file(tmp_path, rows):
     return write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)
 
 
-@pytest.mark.parametrize("stray", ['"Göz yummak;Anlam;x', 'Göz yummak;"Anlam;x', 'Göz yummak;Anlam;"x'])
-@pytest.mark.parametrize("second", [None, '"Söz kesmek;Anlam;x', 'Söz kesmek;Anlam;x"'])
+@pytest.mark.parametrize("stray", ['"Göz yummak;Anlam;x', 'Göz yummak;Anlam;"x'])
+@pytest.mark.parametrize("second", [None, '"Söz kesmek;Anlam;x'])
 def test_a_stray_quotation_mark_costs_its_own_row_alone(tmp_path, stray, second):
     rows = [f"İdiom {number};Anlam {number};x" for number in range(9)]
     rows[2] = stray
@@ -347,20 +275,9 @@ def test_a_stray_quotation_mark_costs_its_own_row_alone(tmp_path, stray, second)
     read = list(turkish.read_kevser(kevser_file(tmp_path, rows)))
     assert [row.line for row in read] == list(range(2, 11))  # every physical line is accounted for
     faulty = {row.line: row.value for row in read if row.problem == "stray quotation mark"}
-    expected = {4: stray} | ({9: second} if second and second.startswith('"') else {})
+    expected = {4: stray} | ({9: second} if second else {})
     assert faulty == expected
     assert sum("tr" in row.readings for row in read) == 9 - len(expected)
-
-
-def test_rows_around_a_real_line_break_in_a_cell_are_untouched(tmp_path):
-    rows = ['Göz yummak;"Görmezden\ngelmek; ""bilmezden"" gelmek";x', "El açmak;Dilenmek;x", 'Baş;"a\n\nb";"c\nd"']
-    read = list(read_table(kevser_file(tmp_path, rows), ("Deyimler",)))
-    assert [record.line for record in read] == [2, 4, 5]
-    assert [record.cells["türkçe anlamı"] for record in read] == [
-        'Görmezden\ngelmek; "bilmezden" gelmek',
-        "Dilenmek",
-        "a\n\nb",
-    ]
 
 
 ONE_LINE = st.text(st.sampled_from('ab";,\t ğ'), max_size=8)
@@ -368,7 +285,7 @@ SEVERAL_LINES = st.text(st.sampled_from('ab"\n ğ'), max_size=8)
 CELLS = st.tuples(ONE_LINE, ONE_LINE, ONE_LINE) | st.tuples(SEVERAL_LINES, SEVERAL_LINES, SEVERAL_LINES)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(rows=st.lists(CELLS, min_size=1, max_size=6), delimiter=st.sampled_from(",;\t"))
 def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
     path = tmp_path / "table.csv"
@@ -385,7 +302,6 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
     ("header", "message"),
     [
         ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
-        ("tr,az,turksh", r"unknown column 'turksh', nearest: turkish;"),
         ("tr,az,az", "the column az appears twice"),
         # another language, not a misspelt one of ours
         ("tr,az,ky-idiom", r"unknown column 'ky-idiom': no language has the code ky; fill in .*/languages.jsonl,"),
@@ -396,9 +312,3 @@ def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):
     assert set(row.readings) == {"tr", "az"}
     with pytest.raises(InputError, match=message):
         list(columns.read(write(tmp_path, header, "göz yummak,göz yummaq,x", name="table")))
-
-
-def test_unclosed_quotation_mark_is_an_error_and_not_one_long_cell(tmp_path):
-    path = write(tmp_path, TDK_HEADER, '1,"can,,a,,Deyim,2020' + "x" * (1 << 20))
-    with pytest.raises(InputError, match=r"source:2: malformed CSV"):
-        list(turkish.read_tdk(path))

@@ -24,36 +24,19 @@ from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import letters, option_texts, prompt, question
 
 FOLDER = Path(__file__).parents[2] / "upstream"
-EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # as in test_item_export.py
+EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # names an interpreter of Python 3.12 or newer that has EuroEval
 # What the modules tests/test_tasks/ and tests/test_benchmarks/ of mteb ask, which its wheel leaves out
 MTEB_CHECKS = """
 import json, sys
-import huggingface_hub, mteb
+import mteb
 import mteb.benchmarks.benchmarks as listed
 
 names, benchmark_name = json.loads(sys.argv[1])
 benchmark = mteb.get_benchmark(benchmark_name)
-assert benchmark in mteb.get_benchmarks(display_on_leaderboard=False)
 assert mteb.get_benchmark(benchmark.aliases[0]) is benchmark
 all_names = [value.name for value in vars(listed).values() if isinstance(value, mteb.Benchmark)]
 assert len(all_names) == len({*all_names})
 assert [task.metadata.name for task in benchmark.tasks] == names
-
-
-def faults(statistics):
-    for kind, count in (("queries", statistics["num_queries"]), ("documents", statistics["num_documents"])):
-        texts = statistics[f"{kind}_text_statistics"]
-        assert texts["max_text_length"] <= 50 * texts["average_text_length"] and texts["unique_texts"] <= count, texts
-        if texts["min_text_length"] <= 3:
-            yield "short_text"
-        if texts["unique_texts"] < 0.99 * count:
-            yield "duplicate_text"
-    relevant = statistics["relevant_docs_statistics"]
-    assert relevant["min_relevant_docs_per_query"] > 0
-    assert relevant["unique_relevant_docs"] <= statistics["num_documents"]
-    assert not statistics.get("samples_in_train")
-
-
 counts = {}
 for name in names:
     task = mteb.get_task(name)
@@ -61,21 +44,18 @@ for name in names:
     assert type(task).__module__.startswith("mteb.tasks.retrieval"), type(task).__module__
     metadata._validate_metadata()
     assert metadata.is_filled(), [key for key in metadata.model_fields if getattr(metadata, key) is None]
-    assert not metadata.dataset.get("trust_remote_code", False)
     assert metadata.main_score == "ndcg_at_10"
-    huggingface_hub.dataset_info(metadata.dataset["path"], revision=metadata.dataset["revision"])
     statistics = task.calculate_descriptive_statistics(overwrite_results=True)["test"]
     assert metadata.descriptive_stat_path.is_file() and metadata.descriptive_stats["test"] == statistics
-    assert metadata.n_samples == {"test": statistics["num_samples"]}
     for part in statistics["hf_subset_descriptive_stats"].values():
-        assert not list(faults(part)), part
-    # A Turkish idiom is a query for several languages; PULL_REQUEST.md names the two tasks in mteb's list of such
-    assert list(faults(statistics)) == ([] if name == "TurkicIdiomMeaningRetrieval" else ["duplicate_text"])
-    for model in ("mteb/baseline-random-encoder", "mteb/baseline-bm25s"):
-        (result,) = mteb.evaluate(mteb.get_model(model), task, cache=None).task_results
-        rows = {row["hf_subset"]: row["main_score"] for row in result.scores["test"]}
-        assert sorted(rows) == sorted(metadata.eval_langs) and all(0 <= score <= 1 for score in rows.values())
-        assert result.dataset_revision == metadata.dataset["revision"]
+        assert part["relevant_docs_statistics"]["min_relevant_docs_per_query"] > 0
+        for kind, count in (("queries", part["num_queries"]), ("documents", part["num_documents"])):
+            texts = part[f"{kind}_text_statistics"]  # short and repeated texts are faults there
+            assert texts["min_text_length"] > 3 and texts["unique_texts"] >= 0.99 * count, texts
+    (result,) = mteb.evaluate(mteb.get_model("mteb/baseline-random-encoder"), task, cache=None).task_results
+    rows = {row["hf_subset"]: row["main_score"] for row in result.scores["test"]}
+    assert sorted(rows) == sorted(metadata.eval_langs) and all(0 <= score <= 1 for score in rows.values())
+    assert result.dataset_revision == metadata.dataset["revision"]
     counts[name] = [statistics["num_queries"], statistics["num_documents"]]
 print(json.dumps(counts))
 """
@@ -89,19 +69,10 @@ manager = TaskManager(include_path=sys.argv[1], include_defaults=False)
 names = json.loads(sys.argv[2])
 for name, task in get_task_dict(names, manager).items():
     task.download()
-    config = task.config
-    assert config.test_split and len(task.dataset[config.test_split])
-    for split in (config.training_split, config.validation_split, config.fewshot_split):
-        assert split is None or len(task.dataset[split]), (name, split)
-    assert not task.should_decontaminate()
     for doc in list(task.test_docs())[:10]:
         question, choices = task.doc_to_text(doc), task.doc_to_choice(doc)
         assert question and not (question[-1].isspace() and task.config.target_delimiter.isspace())
-        assert all(isinstance(choice, str) for choice in choices)
-        assert isinstance(task.doc_to_target(doc), (int, str))
         assert len(task.construct_requests(doc=doc, ctx=question)) == len(choices)
-    task.build_all_requests(limit=10, rank=0, world_size=1)
-    assert task.instances
 results = simple_evaluate(model="dummy", tasks=names, task_manager=manager, log_samples=True, bootstrap_iters=2)
 asked = {}
 for name in names:
@@ -121,10 +92,15 @@ def writer():
     return module
 
 
+@pytest.fixture(scope="module")
+def layouts():
+    """The two datasets on the Hub, made once, which takes half a minute."""
+    return {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon())}
+
+
 @pytest.fixture
-def written(writer, hub, session_online, tmp_path):
+def written(writer, layouts, hub, session_online, tmp_path):
     """A folder with the files for two datasets on the Hub, and what the environment of a process must be."""
-    layouts = {"tester/idioms": hub_layout(load_lexicon()), "tester/items": item_layout(load_lexicon())}
     arguments = []
     for name, layout in layouts.items():
         layout.write(tmp_path / name)
@@ -137,13 +113,14 @@ def written(writer, hub, session_online, tmp_path):
     return tmp_path / "upstream", environment | session_online | {"TURKIC_IDIOM_NO_HOOK": "1"}
 
 
+@pytest.mark.long
 def test_the_kept_files_are_those_that_are_written(writer):
     written = writer.files(*writer.PLACEHOLDERS)
     for path, text in written.items():
         assert (FOLDER / path).read_text(encoding="utf-8") == text, f"{path}: run python upstream/write.py"
     kept = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.*") if path.is_file()}
     of_people = {path for path in kept if path.endswith((".md", ".pyc"))}
-    assert kept - of_people <= {*written, "write.py", "words.yaml"}
+    assert kept - of_people <= {*written, "write.py", "words.yaml", "mteb/local_folder.patch"}
 
 
 @pytest.mark.long
@@ -176,6 +153,20 @@ def test_mteb_takes_its_tasks(writer, written, tmp_path):
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert json.loads(run.stdout.splitlines()[-1]) == expected
+
+
+@pytest.mark.long
+def test_mteb_loads_a_folder_with_the_patch(sentence_model, tmp_path):
+    shutil.copytree(Path(mteb.__file__).parent, tmp_path / "mteb", ignore=shutil.ignore_patterns("__pycache__"))
+    apply(FOLDER / "mteb" / "local_folder.patch", tmp_path)
+    (tmp_path / "folder").symlink_to(sentence_model)
+    arguments = ["run", "-m", "./folder", "-t", "TurkicIdiomT1", "-l", "kaz", "--output-folder", "out"]
+    run = run_to_end(
+        [sys.executable, "-m", "mteb", *arguments], env=os.environ | {"PYTHONPATH": str(tmp_path)}, cwd=tmp_path
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    (result,) = tmp_path.glob("out/results/*/*/TurkicIdiomT1.json")
+    assert 0 < json.loads(result.read_text("utf-8"))["scores"]["test"][0]["main_score"] < 1
 
 
 @pytest.mark.long
@@ -221,7 +212,7 @@ def test_lighteval_takes_the_literals(writer, tmp_path):
 
 
 @pytest.mark.long
-def test_euroeval_takes_the_configs_and_templates(written, tmp_path):
+def test_euroeval_takes_the_configs_and_templates(written, layouts, tmp_path):
     """In a copy of the package of another interpreter; see `EUROEVAL`."""
     if EUROEVAL not in os.environ:
         pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
@@ -235,9 +226,17 @@ def test_euroeval_takes_the_configs_and_templates(written, tmp_path):
     names = [f"turkic-idiom-meaning-{code}" for code in ("tr", "az", "tk", "uz", "kk")]
     reads = Path(__file__).with_name("euroeval_reads.py")
     environment |= {"PYTHONPATH": str(tmp_path / "src")}
-    run = run_to_end([python, str(reads), "tester/items", str(tmp_path / "cache"), *names], env=environment)
-    assert run.returncode == 0, run.stdout + run.stderr
-    described = json.loads(run.stdout.splitlines()[-1])
+
+    def read(*names):
+        run = run_to_end([python, str(reads), "tester/items", str(tmp_path / "cache"), *names], env=environment)
+        assert run.returncode == 0, run.stdout + run.stderr
+        return json.loads(run.stdout.splitlines()[-1])
+
+    described = read()  # as a dataset on the Hub that EuroEval does not list
+    assert sorted(described) == sorted(layouts["tester/items"].configs)
+    assert {facts["task"] for facts in described.values()} == {"multiple-choice"}
+    assert described["tr_meaning"]["languages"] == ["Turkish"]
+    described = read(*names)
     assert sorted(facts["name"] for facts in described.values()) == sorted(names)
     for facts in described.values():
         assert (facts["task"], facts["unofficial"]) == ("knowledge", True)
@@ -285,20 +284,6 @@ def test_the_register_takes_its_entries():
         source = (FOLDER.parent / entry.tasks[0].task_path).read_text("utf-8")
         line = 1 + source[: source.index(f"def {entry.id}(")].count("\n")
         assert resolve_task(source, line_anchor=line).name == entry.id
-
-
-def test_lighteval_asks_the_same(writer, item_lexicon):
-    pytest.importorskip("lighteval")
-    names = {}
-    exec((FOLDER / writer.LIGHTEVAL).read_text(encoding="utf-8"), names)
-    data = open_dataset(str(item_lexicon))
-    for kind in ("meaning", "usage"):
-        for item in build_items(data, kind, "tr"):
-            answer = letters(item)[item.gold]
-            row = {"question": question(item), "options": option_texts(item), "answer": answer}
-            asked = names["turkic_idiom_prompt"](row)
-            assert asked.query == prompt(item)
-            assert asked.choices[asked.gold_index] == f" {answer}"
 
 
 @pytest.mark.long

@@ -5,14 +5,11 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from hub_datasets.browse import page
 from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
 from hub_datasets.verdicts import (
-    MOST_BYTES,
     agreements,
     disagreements,
     krippendorff_alpha,
@@ -90,29 +87,13 @@ def test_alpha_of_the_papers_examples(observers, alpha, printed):
     assert round(krippendorff_alpha(units), 3) == printed
 
 
-@pytest.mark.parametrize("units", [[], [["ok"]], [["ok", "ok"], ["ok", "ok", "ok"]], [["ok", "ok"], ["wrong"]]])
-def test_alpha_without_variation_is_undefined(units):
-    assert krippendorff_alpha(units) is None
-
-
 def test_of_perfect_disagreement_alpha_is_below_zero_and_no_pair_is_the_same():
     # D_o = 4/4, D_e = 2 * 2 * 2 / (4 * 3) = 8/12: alpha = 1 - 12/8
     assert krippendorff_alpha([["ok", "wrong"], ["wrong", "ok"]]) == pytest.approx(-0.5)
     assert pair_agreement([["ok", "wrong"], ["wrong", "ok"]]) == 0
     assert pair_agreement([["ok"], []]) is None
+    assert krippendorff_alpha([["ok", "ok"], ["ok", "ok", "ok"], ["wrong"]]) is None  # where nothing varies
     assert pair_agreement([["ok", "ok", "wrong"]]) == pytest.approx(1 / 3)
-
-
-@given(st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=6), st.randoms())
-@example([["a", "b"], ["b"], ["a", "a", "c"]], None)
-def test_the_order_of_entries_and_reviewers_changes_no_agreement(units, random):
-    shuffled = [sorted(unit, reverse=True) for unit in reversed(units)]
-    if random is not None:
-        random.shuffle(shuffled)
-    assert pair_agreement(shuffled) == pair_agreement(units)
-    alpha = krippendorff_alpha(units)
-    assert krippendorff_alpha(shuffled) == (alpha if alpha is None else pytest.approx(alpha))
-    assert alpha is None or alpha <= 1
 
 
 def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
@@ -196,6 +177,7 @@ def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, datase
 
 def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
     concept, entry = next(iter(bundled.of("az").items()))
+    bundled = replace(bundled, entries={"az": {concept: entry}})  # one entry, for speed
     reviewed = replace(bundled, reviews=[parse_review(row(concept, idiom=entry.idiom))], source=str(BUNDLED))
     for text in (page, lexicon_card):
         assert "reviewed by native speakers" in text(bundled)
@@ -222,15 +204,11 @@ def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset)
     ("line", "message"),
     [
         (row("x"), "no entry 'x' in az"),
-        (row("a", language="tr"), "no entry 'a' in tr"),
-        (row("a", language="ky"), "field 'language'"),
         (row("a", idiom="baş eymək"), "reads 'baş əymək' and was reviewed as 'baş eymək'"),
-        (row("a", day="2026-03-03"), "in the future"),
         (row("a", time="2026-03-03T00:00:00Z"), "in the future"),
         (row("a", comment="\u202egnorw"), "has U+202E"),
         (row("b"), "AB on 'b' in az: is on line 1 too"),
         ("{", "malformed JSON"),
-        ("[]", "expected a JSON object"),
     ],
 )
 def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, tmp_path, dataset, line, message):
@@ -257,10 +235,3 @@ def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, 
     assert any(line.startswith(f"{empty}: holds no reviews") for line in lines)
     assert any(line.startswith(f"{tmp_path / 'absent'}: cannot be read") for line in lines)
     assert "72 faults; nothing was written" in lines[-1]
-
-
-def test_a_file_over_the_limit_is_refused(directory, tmp_path):
-    path = tmp_path / "large.jsonl"
-    path.write_bytes(b" " * (MOST_BYTES + 1))
-    _, (problem,) = read_reviews([path], load_lexicon(directory), today=TODAY)
-    assert str(problem).startswith(f"{path}: more than the 10,485,760 bytes")

@@ -6,14 +6,12 @@ from contextlib import suppress
 
 import pytest
 
-from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import MANIFEST
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import (
     BUNDLED,
-    check_target,
     content_revision,
     load_lexicon,
     read_lexicon,
@@ -42,148 +40,78 @@ def problems(directory):
 
 
 OFFSETS = "field 'spans': must be a list of [start, end] offsets"
-TEXT = "Input should be a valid string; found"
+STRING = "Input should be a valid string; found"
+WHOLE = {
+    "tr.jsonl": [TURKISH],
+    "concepts.jsonl": [{"id": "turn-a-blind-eye", "gloss": ""}, {"id": "b", "gloss": ""}],
+    "equivalents.jsonl": [{"concepts": ["b", "turn-a-blind-eye"], "judgement": "same"}],
+}
+
+
+def turkish(**change):
+    row = TURKISH | {"concept": "b"} | change
+    return "tr.jsonl", {key: value for key, value in row.items() if value is not ...}
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("place", "message"),
     [
-        ({"meaning": ...}, "field 'meaning' is missing"),
-        ({"meaning": " "}, "field 'meaning': is empty; write null if it is not known; found ' '"),
-        ({"idiom": None}, f"field 'idiom': {TEXT} None"),
-        ({"concept": "Göz Yummak"}, "field 'concept': must be lower-case letters, digits and hyphens; found 'Göz Y"),
-        ({"idiom": "göz yummaq"}, "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz yummaq'"),
-        ({"meaning": "kör  olmak"}, "field 'meaning': is not normalised (NFC, single spaces); it should read 'kör ol"),
-        ({"spans": [[11, 99]]}, "field 'spans': span [11, 99] is not inside the example of 20 characters"),
-        ({"spans": [[11, 19], [15, 19]]}, "field 'spans': span [15, 19] overlaps or precedes the one before it"),
-        ({"spans": [[9, 19]]}, "field 'spans': span [9, 19] begins or ends with white space: ' göz yumma'"),
-        ({"spans": [[-3, 2]]}, "field 'spans': span [-3, 2] is not inside the example"),
-        ({"spans": [[1.5, 2]]}, f"{OFFSETS}, or null if the example is not annotated; found [[1.5, 2]]"),
-        ({"spans": []}, OFFSETS),
-        ({"spans": [[True, 3]]}, OFFSETS),
-        ({"spans": [[0, 10**12]]}, OFFSETS),
-        ({"spans": [[1, 2, 3]]}, OFFSETS),
-        ({"example": None}, "field 'spans': needs an example; write null"),
-        ({"idom": "x"}, "unknown field 'idom'"),
-        ({"variants": "göz kapamak"}, "field 'variants': Input should be a valid tuple; found 'göz kapamak'"),
-        ({"variants": ["göz kapamak", None]}, f"field 'variants.1': {TEXT} None"),
-        ({"variants": ["göz\u200b kapamak"]}, "field 'variants.0': is not normalised"),
-        ({"collocation": 1}, "field 'collocation': Input should be a valid boolean; found 1"),
+        (turkish(meaning=...), "field 'meaning' is missing"),
+        (turkish(meaning=" "), "field 'meaning': is empty; write null if it is not known; found ' '"),
+        (turkish(idiom=None), f"field 'idiom': {STRING} None"),
+        (turkish(concept="Göz Yummak"), "field 'concept': must be lower-case letters, digits and hyphens; found 'Göz"),
+        (
+            turkish(idiom="göz yummaq"),
+            "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz yummaq'",
+        ),
+        (turkish(meaning="kör  olmak"), "field 'meaning': is not normalised (NFC, single spaces); it should read 'kör"),
+        (turkish(spans=[[11, 99]]), "field 'spans': span [11, 99] is not inside the example of 20 characters"),
+        (turkish(spans=[[11, 19], [15, 19]]), "field 'spans': span [15, 19] overlaps or precedes the one before it"),
+        (turkish(spans=[[9, 19]]), "field 'spans': span [9, 19] begins or ends with white space: ' göz yumma'"),
+        (turkish(spans=[[1.5, 2]]), f"{OFFSETS}, or null if the example is not annotated; found [[1.5, 2]]"),
+        (turkish(spans=[]), OFFSETS),
+        (turkish(spans=[[True, 3]]), OFFSETS),
+        (turkish(spans=[[0, 10**12]]), OFFSETS),
+        (turkish(example=None), "field 'spans': needs an example; write null"),
+        (turkish(idom="x"), "unknown field 'idom'"),
+        (turkish(variants="göz kapamak"), "field 'variants': Input should be a valid tuple; found 'göz kapamak'"),
+        (turkish(variants=["göz\u200b kapamak"]), "field 'variants.0': is not normalised"),
+        (turkish(collocation=1), "field 'collocation': Input should be a valid boolean; found 1"),
+        (turkish(concept="c"), "concept 'c' is not in concepts.jsonl; add it there"),
+        (("tr.jsonl", TURKISH), "turn-a-blind-eye: is on line 1 too; remove one"),
         # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
-        ({"idiom": "göz \u202eyummak"}, "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u20"),
-        ({"meaning": "kör\u3164olmak"}, "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
-        ({"source": "tdk\x07"}, "field 'source': has U+0007, which cannot be seen; remove it; found 'tdk\\x07'"),
+        (
+            turkish(idiom="göz \u202eyummak"),
+            "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u",
+        ),
+        (turkish(meaning="kör\u3164olmak"), "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
+        (("tr.jsonl", "null"), "expected a JSON object, found NoneType"),
+        (("tr.jsonl", '{"concept": '), "malformed JSON at column 13"),
+        (("concepts.jsonl", {"id": "c", "gloss": 7}), f"field 'gloss': {STRING} 7"),
+        (("concepts.jsonl", {"id": "c"}), "field 'gloss' is missing"),
+        (("concepts.jsonl", {"id": "c", "gloss": "", "pos": "word"}), "field 'pos': must be one of verb, noun, adj"),
+        (("concepts.jsonl", {"id": "c", "gloss": "", "aliases": ["A"]}), "field 'aliases.0': must be lower-case"),
+        (("concepts.jsonl", {"id": "c", "gloss": "", "aliases": ["b"]}), "alias 'b' of 'c' is a concept itself; rem"),
+        (("concepts.jsonl", {"id": "b", "gloss": ""}), "b: is on line 2 too; remove one"),
+        (("equivalents.jsonl", {"concepts": ["b", "b"]}), "field 'judgement' is missing"),
+        (("equivalents.jsonl", {"concepts": ["b", "b"], "judgement": "same"}), "concept 'b': a concept is paired with"),
+        (("equivalents.jsonl", {"concepts": ["b", "x"], "judgement": "same"}), "concept 'x' is not in the lexicon"),
+        (
+            ("equivalents.jsonl", {"concepts": ["b", "b"], "judgement": "equal"}),
+            "field 'judgement': must be one of same",
+        ),
+        (("equivalents.jsonl", WHOLE["equivalents.jsonl"][0] | {"judgement": "near"}), "b and turn-a-blind-eye: is on"),
     ],
 )
-def test_each_mistake_is_named_with_file_line_field_and_value(tmp_path, change, message):
-    row = {key: value for key, value in (TURKISH | change).items() if value is not ...}
-    (problem,) = problems(write(tmp_path / "lex", [row]))
-    assert problem.startswith(f"tr.jsonl:1: {message}")
-    assert printable(problem) == problem
-
-
-@pytest.mark.parametrize("status", [[1], 0, "read\u2066"])
-def test_a_status_is_text_or_an_object(tmp_path, status):
-    for problem in problems(write(tmp_path / "lex", [TURKISH | {"status": status}])):
-        assert problem.startswith("tr.jsonl:1: field 'status': ")
-    assert problems(tmp_path / "lex")
-    assert problems(write(tmp_path / "lex", [TURKISH | {"status": {"checks": 2}}])) == []
-
-
-def test_every_mistake_of_a_line_is_named(tmp_path):
-    row = TURKISH | {"idiom": 7, "meaning": "göz yummaq", "idom": "x"}
-    del row["example"]
-    named = [problem.split(": ")[1] for problem in problems(write(tmp_path / "lex", [row]))]
-    assert named == ["field 'example' is missing", "field 'idiom'", "field 'meaning'", "unknown field 'idom'"]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("null", "expected a JSON object, found NoneType"),
-        ('{"concept": ', "malformed JSON at column 13"),
-    ],
-)
-@pytest.mark.parametrize("name", ["tr.jsonl", "concepts.jsonl"])
-def test_a_malformed_line_is_one_problem_of_one_line(tmp_path, name, line, message):
-    directory = write(tmp_path / "lex", [TURKISH])
-    if name == "concepts.jsonl":
-        write(directory, [{"id": "turn-a-blind-eye", "gloss": ""}], name)
-    with (directory / name).open("a", encoding="utf-8") as file:
-        file.write(f"{line}\n")
-    (problem,) = problems(directory)
-    assert problem.startswith(f"{name}:2: {message}")
-    assert len(problem) < 200
-
-
-def test_mistakes_of_concepts_are_named(tmp_path):
-    directory = write(tmp_path / "lex", [TURKISH | {"concept": "d"}])
-    rows = [
-        {"id": "a", "gloss": 7},
-        {"id": "b", "gloss": "x\u202e"},
-        {"id": "c"},
-        {"id": "d", "gloss": "to ignore"},
-        {"id": "e", "gloss": "", "pos": "word"},
-        {"id": "f", "gloss": "", "aliases": ["A"]},
-    ]
-    assert [problem.split(": ", 1)[1] for problem in problems(write(directory, rows, "concepts.jsonl"))] == [
-        "field 'gloss': Input should be a valid string; found 7",
-        "field 'gloss': has U+202E, which cannot be seen; remove it; found 'x\\u202e'",
-        "field 'gloss' is missing",
-        "field 'pos': must be one of verb, noun, adjective, adverb, clause; found 'word'",
-        "field 'aliases.0': must be lower-case letters, digits and hyphens; found 'A'",
-    ]
-
-
-def test_lines_that_contradict_another_one_are_named(tmp_path):
-    directory = write(tmp_path / "lex", [TURKISH, TURKISH])
-    assert problems(directory) == ["tr.jsonl:2: turn-a-blind-eye: is on line 1 too; remove one"]
-    write(directory, [TURKISH])
-    write(directory, [{"id": "lose-face", "gloss": "to lose face"}], "concepts.jsonl")
-    assert problems(directory) == ["tr.jsonl:1: concept 'turn-a-blind-eye' is not in concepts.jsonl; add it there"]
-    write(directory, [{"id": "a", "gloss": ""}, {"id": "a", "gloss": ""}], "concepts.jsonl")
-    assert "concepts.jsonl:2: a: is on line 1 too; remove one" in problems(directory)
-
-
-def test_equivalents_are_read_whatever_their_order_and_written_sorted(tmp_path):
-    concepts = [Concept("a", "gloss", "verb", ("old",)), Concept("b", "gloss"), Concept("c", "gloss")]
-    entries = {"tr": [Entry(key, f"{key} olmak") for key in "abc"]}
-    write_lexicon(tmp_path / "lex", concepts, entries, equivalents={("b", "c"): "near", ("a", "b"): "same"})
-    lexicon = load_lexicon(tmp_path / "lex")
-    assert list(lexicon.equivalents.items()) == [(("a", "b"), "same"), (("b", "c"), "near")]
-    assert lexicon.judged("same") == {"a": {"b"}, "b": {"a"}}
-    assert lexicon.judged("same", "near")["b"] == {"a", "c"}
-    assert lexicon.concepts["a"] == concepts[0]
-    before = content_revision(tmp_path / "lex")
-    write(tmp_path / "lex", [{"concepts": ["b", "a"], "judgement": "near"}], "equivalents.jsonl")
-    assert content_revision(tmp_path / "lex") != before  # it decides what is relevant
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"concepts": ["a", "b"]}, "field 'judgement' is missing"),
-        ({"concepts": ["a"], "judgement": "same"}, "field 'concepts.1' is missing"),
-        ({"concepts": ["a", "a"], "judgement": "same"}, "paired with itself"),
-        ({"concepts": ["a", "x"], "judgement": "same"}, "'x' is not in the lexicon"),
-        ({"concepts": ["a", "b"], "judgement": "equal"}, "must be one of same, near; found 'equal'"),
-        ({"concepts": ["b", "a"], "judgement": "near"}, "a and b: is on line 1 too"),
-    ],
-)
-def test_wrong_equivalents_are_named(tmp_path, row, message):
-    entries = {"tr": [Entry(key, f"{key} olmak") for key in "ab"]}
-    write_lexicon(tmp_path / "lex", [Concept("a", ""), Concept("b", "")], entries)
-    write(tmp_path / "lex", [{"concepts": ["a", "b"], "judgement": "same"}, row], "equivalents.jsonl")
+def test_each_mistake_is_named_with_file_line_field_and_value(tmp_path, place, message):
+    name, row = place
+    for file, rows in WHOLE.items():
+        write(tmp_path / "lex", [*rows, row] if file == name else rows, file)
     (problem,) = problems(tmp_path / "lex")
-    assert problem.startswith("equivalents.jsonl:2: ")
-    assert message in problem
-
-
-def test_an_alias_is_no_concept(tmp_path):
-    write_lexicon(
-        tmp_path / "lex", [Concept("a", "", aliases=("b",)), Concept("b", "")], {"tr": [Entry("a", "el açmak")]}
-    )
-    assert "alias 'b' of 'a' is a concept itself" in problems(tmp_path / "lex")[0]
+    line = "" if "alias " in message else f":{1 + len(WHOLE[name])}"
+    assert problem.startswith(f"{name}{line}: {message}")
+    assert printable(problem) == problem
+    assert len(problem) < 200
 
 
 def test_loading_reports_the_first_mistake_and_how_to_see_all(tmp_path):
@@ -219,16 +147,8 @@ def test_a_file_of_a_written_lexicon_that_is_gone_is_named(tmp_path, name):
     assert problem.startswith(f"{name}: is missing; write the lexicon again, or delete {MANIFEST}")
     (tmp_path / "lex" / MANIFEST).unlink()  # what the message says helps
     assert problems(tmp_path / "lex") == []
-
-
-@pytest.mark.parametrize("name", ["az.jsonl", "concepts.jsonl", "equivalents.jsonl"])
-def test_what_stands_in_the_place_of_a_file_is_named(tmp_path, name):
-    directory = write(tmp_path / "lex", [TURKISH])
-    (directory / name).mkdir()
-    assert problems(directory) == [f"{name}: is not a regular file; put the file here, or remove what is here"]
-    (directory / name).rmdir()
-    (directory / name).symlink_to("nowhere")
-    assert problems(directory) == [f"{name}: is not a regular file; put the file here, or remove what is here"]
+    (tmp_path / "lex" / name).symlink_to("nowhere")
+    assert problems(tmp_path / "lex") == [f"{name}: is not a regular file; put the file here, or remove what is here"]
 
 
 def test_revision_is_of_the_content_not_of_its_order(tmp_path):
@@ -243,16 +163,20 @@ def test_revision_is_of_the_content_not_of_its_order(tmp_path):
 
 
 def test_written_lexicon_reads_back(tmp_path):
-    concepts = [Concept("b", "second"), Concept("a", "first")]
+    concepts = [Concept("b", "second", "verb", ("old",)), Concept("a", "first"), Concept("c", "")]
     entry = Entry(
         "b", "koʻz yummoq", "koʻrmaganga olmoq", "U koʻz yumdi.", (Span(2, 12),), variants=("koʻz yumib oʻtmoq",)
     )
-    write_lexicon(tmp_path / "lex", concepts, {"uz": [entry, Entry("a", "bosh egmoq")], "tk": []})
+    judged = {("b", "c"): "near", ("a", "b"): "same"}
+    write_lexicon(tmp_path / "lex", concepts, {"uz": [entry, Entry("a", "bosh egmoq")], "tk": []}, equivalents=judged)
     lexicon = load_lexicon(tmp_path / "lex")
     assert lexicon.of("uz") == {"a": Entry("a", "bosh egmoq"), "b": entry}
-    assert list(lexicon.concepts) == ["a", "b"]
+    assert list(lexicon.concepts.values()) == sorted(concepts, key=lambda concept: concept.id)
+    assert list(lexicon.equivalents.items()) == [(("a", "b"), "same"), (("b", "c"), "near")]
+    assert lexicon.judged("same") == {"a": {"b"}, "b": {"a"}}
+    assert lexicon.judged("same", "near")["b"] == {"a", "c"}
     names = sorted(path.name for path in (tmp_path / "lex").iterdir() if not path.name.startswith("."))
-    assert names == ["concepts.jsonl", "uz.jsonl"]
+    assert names == ["concepts.jsonl", "equivalents.jsonl", "uz.jsonl"]
 
 
 def one_language(directory, meaning, language="tr", **options):
@@ -277,45 +201,6 @@ def test_a_lexicon_is_replaced_only_when_told_and_then_whole(tmp_path):
     (directory / "data.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match=r"holds 'data.jsonl', which is no lexicon file"):
         one_language(directory, "b", overwrite=True)
-
-
-def test_a_target_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / "lex").write_text("")
-    with pytest.raises(InputError, match="is not a directory"):
-        check_target(tmp_path / "lex", overwrite=True)
-
-
-@pytest.mark.long
-def test_a_killed_write_leaves_the_old_or_the_new_lexicon_and_the_same_call_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
-    number = 0
-
-    def new():
-        write_lexicon(tmp_path / f"new {number}", [Concept("a", "")], {"tr": [Entry("a", "baş olmak", "yeni")]})
-
-    def prepare_old():
-        nonlocal number
-        number += 1
-        one_language(tmp_path / f"old {number}", "eski", "az")
-
-    def prepare_new():
-        nonlocal number
-        number += 1
-
-    def overwrite():
-        one_language(tmp_path / f"old {number}", "yeni", overwrite=True)
-
-    for _ in every_kill(prepare_old, overwrite, below=tmp_path, renames_only=True):
-        lexicon = load_lexicon(tmp_path / f"old {number}")
-        assert [(code, rows["a"].meaning) for code, rows in lexicon.entries.items()] in (
-            [("az", "eski")],
-            [("tr", "yeni")],
-        )
-        overwrite()
-        assert load_lexicon(tmp_path / f"old {number}").of("tr")["a"].meaning == "yeni"
-    for _ in every_kill(prepare_new, new, below=tmp_path):
-        new()  # without --overwrite
-        assert load_lexicon(tmp_path / f"new {number}").of("tr")["a"].meaning == "yeni"
 
 
 @pytest.mark.long

@@ -1,20 +1,17 @@
 """`reviews.jsonl`: what a line may say, which reviews count, and what keeps them."""
 
-import json
 import os
 import shutil
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import MANIFEST, our_files
 from turkic_idiom_tasks.io.reading import MalformedError, printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, read_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, write_lexicon
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, newest_reviews, parse_review
 
 ROW = {
@@ -40,20 +37,11 @@ def write(directory, *reviews, idiom="baş olmak", **options):
     write_lexicon(directory, [Concept("a", "")], {"tr": [Entry("a", idiom)]}, reviews=reviews, **options)
 
 
-def test_a_line_is_read_and_written_as_it_stands():
-    assert json.loads(review(comment="bəlkə", reviewer="ƏİŞ").to_json()) == ROW | {
-        "comment": "bəlkə",
-        "reviewer": "ƏİŞ",
-    }
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "field 'format'"),
         ({"lexicon_revision": "a" * 40 + "\n"}, "field 'lexicon_revision'"),
         ({"language": "ky"}, "field 'language': must be one of tr, az"),
-        ({"concept": "../a"}, "field 'concept'"),
         ({"idiom": "baş\u202eolmak"}, r"field 'idiom': has U\+202E"),
         ({"verdicts": {}}, "field 'verdicts': has no verdict on 'form'"),
         ({"verdicts": {"form": "good", "concept": "ok"}}, "found 'good'"),
@@ -61,43 +49,19 @@ def test_a_line_is_read_and_written_as_it_stands():
         ({"verdicts": {"form": "ok", "concept": "ok", "x\u202e": "ok"}}, "field 'verdicts.x"),
         ({"comment": "a" * 1001}, "field 'comment': .* at most 1000"),
         ({"comment": "a\nb"}, r"field 'comment': has U\+000A"),
-        ({"reviewer": "ABCDE"}, "field 'reviewer'"),
         ({"reviewer": "ab"}, "field 'reviewer'"),
         ({"reviewer": "АВ"}, "field 'reviewer'"),  # Cyrillic
         ({"date": "2026-02-30"}, "field 'date'"),
-        ({"date": "20260131"}, "field 'date'"),
-        ({"time": "2026-01-31T09:30"}, "field 'time'"),
         ({"time": "2026-01-31T25:30:00Z"}, "field 'time'"),
-        ({"sequence": 0}, "field 'sequence'"),
         ({"x\u202e": 1}, "unknown field 'x"),
-        ({"date": ...}, "field 'date' is missing"),
     ],
 )
 def test_each_wrong_field_is_named_in_one_printable_line(changes, message):
-    row = {key: value for key, value in (ROW | changes).items() if value is not ...}
     with pytest.raises(MalformedError, match=message) as raised:
-        parse_review(row)
+        review(**changes)
     assert printable(str(raised.value)) == str(raised.value)
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 300
-
-
-DATES = st.dates().map(str).filter(lambda text: len(text) == 10)
-
-
-@given(
-    st.lists(
-        st.builds(review, date=DATES, reviewer=st.sampled_from(["AB", "CD"]), concept=st.sampled_from(["a", "b"])),
-        max_size=8,
-    )
-)
-def test_the_newest_review_of_each_reviewer_stays_in_whatever_order(reviews):
-    newest = newest_reviews(reviews)
-    assert [one.key for one in newest] == sorted({one.key for one in reviews})
-    for one in newest:
-        assert one.date == max(other.date for other in reviews if other.key == one.key)
-    assert newest_reviews(newest) == newest
-    assert [one.date for one in newest_reviews(reversed(reviews))] == [one.date for one in newest]
 
 
 @pytest.mark.parametrize(
@@ -112,20 +76,6 @@ def test_the_newest_review_of_each_reviewer_stays_in_whatever_order(reviews):
 def test_of_two_reviews_of_one_day_the_newer_one_stays_in_whatever_order(older, newer):
     first, second = review(comment="first", **older), review(comment="second", **newer)
     assert newest_reviews([first, second]) == newest_reviews([second, first]) == [second]
-
-
-@pytest.mark.parametrize("stamp", [{}, {"time": "2026-01-31T09:30:00Z", "sequence": 3}])
-def test_where_no_time_says_which_is_newer_both_stay_until_a_newer_one_comes(tmp_path, stamp):
-    first, second = review(comment="first", **stamp), review(comment="second", **stamp)
-    both = newest_reviews([first, second])
-    assert both == newest_reviews([second, first, second]) == newest_reviews(both)
-    assert {one.comment for one in both} == {"first", "second"}
-    write(tmp_path / "lex", second)
-    add_reviews(tmp_path / "lex", [first], revision=content_revision(tmp_path / "lex"))
-    assert read_lexicon(tmp_path / "lex")[1] == []
-    assert list(load_lexicon(tmp_path / "lex").reviews) == both
-    newest = review(date="2026-02-01")
-    assert newest_reviews([first, newest, second]) == [newest]
 
 
 def test_reviews_are_read_but_are_no_part_of_the_revision(tmp_path):
@@ -144,23 +94,9 @@ def test_a_review_counts_while_the_idiom_reads_the_same(tmp_path):
     assert lexicon.reviewed("tr") == {"a"}
     assert lexicon.is_reviewed
     assert lexicon.reviewed("az") == set()
-
-
-def test_who_does_not_know_the_idiom_has_not_reviewed_it(tmp_path):
-    write(tmp_path / "lex", review(verdicts=UNKNOWN))
-    lexicon = load_lexicon(tmp_path / "lex")
-    assert list(lexicon.reviews_of("tr")) == ["a"]
-    assert lexicon.reviewed("tr") == set()
-    assert not lexicon.is_reviewed
-
-
-def test_mistakes_of_the_file_are_named_with_their_lines(tmp_path):
-    write(tmp_path / "lex", review())
-    with (tmp_path / "lex" / REVIEWS_FILE).open("a", encoding="utf-8") as file:
-        file.write("{\n" + json.dumps(ROW | {"reviewer": "ab"}) + "\n" + json.dumps(ROW) + "\n")
-    _, problems = read_lexicon(tmp_path / "lex")
-    assert [(problem.path.name, problem.line) for problem in problems] == [(REVIEWS_FILE, line) for line in (2, 3, 4)]
-    assert "AB on 'a' in tr: is on line 1 too" in problems[2].message
+    write(tmp_path / "other", review(verdicts=UNKNOWN))  # who does not know the idiom has not reviewed it
+    lexicon = load_lexicon(tmp_path / "other")
+    assert (list(lexicon.reviews_of("tr")), lexicon.reviewed("tr"), lexicon.is_reviewed) == (["a"], set(), False)
 
 
 def test_reviews_outlive_a_lexicon_that_is_overwritten(tmp_path):

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TextIO
 
@@ -20,7 +19,6 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.files import check_folder, write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
-from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import input_errors, printable, read_file, real_path
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -92,10 +90,6 @@ def annotate(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="JSONL, or lexicon directory, to write.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
-    evaluate: Annotated[
-        tuple[str, Path] | None,
-        typer.Option(metavar="CORPUS FILE", help="Instead: score the annotator on dodiom, with its dataset_tr.csv."),
-    ] = None,
 ) -> None:
     """Find idioms in sentences and tag their words, or say why a row was dropped.
 
@@ -105,21 +99,7 @@ def annotate(
     the spans of their examples.
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
-    from hub_datasets.siblings.dodiom import FORMAT, read_dodiom
-    from hub_datasets.siblings.dodiom import evaluate as evaluate_annotator
 
-    if evaluate is not None:
-        corpus, table = evaluate
-        if lang or file or out:
-            raise usage_error("--evaluate goes without --lang, --in and --out")
-        if corpus != FORMAT:
-            raise usage_error(f"--evaluate: unknown corpus {corpus!r}; known: {FORMAT}")
-        gold = read_dodiom(table)
-        n_composed = sum(row.was_composed for row in gold)
-        if n_composed:
-            sys.stderr.write(f"{n_composed} of {len(gold)} rows were not in NFC and have been composed\n")
-        print_line(json.dumps(evaluate_annotator(gold)))
-        return
     if file is None or out is None:
         raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
     if file.is_dir():
@@ -133,9 +113,7 @@ def annotate(
         return
     if lang is None:
         raise usage_error("--lang is missing: the language of the rows")
-    outcomes = annotate_rows(
-        file, out, get_language(lang), overwrite=overwrite, progress=partial(track, what="annotate")
-    )
+    outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite)
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
     print_rows([("dropped", count, reason) for reason, count in outcomes.most_common()], sys.stderr)
@@ -325,11 +303,11 @@ def export(
     if target is not None:
         message = f"Publish {version}" if version else "Publish"
         write = sys.stdout.write
-        published = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
-        if published and kind == "lexicon":
-            write(f"{DATA_VARIABLE}={repo}@{published.commit}\n")
-        elif published:
-            write(f"inspect eval hf/{repo}@{published.commit} --model MODEL\n")
+        commit = publish(layout.contents, target, message=message, confirmed=yes, write=write, tag=version)
+        if commit and kind == "lexicon":
+            write(f"{DATA_VARIABLE}={repo}@{commit}\n")
+        elif commit:
+            write(f"inspect eval hf/{repo}@{commit} --model MODEL\n")
 
 
 def print_rows(rows: Iterable[Sequence[object]], file: TextIO, *, head: Sequence[str] = (), note: str = "") -> None:

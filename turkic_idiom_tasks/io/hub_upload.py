@@ -86,14 +86,6 @@ class Plan:
         return "\n".join(lines) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """Commit that holds the files after a publish, and whether this publish made it."""
-
-    commit: str
-    is_new: bool
-
-
 def folder_files(folder: Path) -> dict[str, bytes | Path]:
     """Return path -> file for every regular file below a folder, hidden files and folders left out."""
     files: dict[str, bytes | Path] = {}
@@ -169,10 +161,11 @@ def publish(
     confirmed: bool,
     write: Callable[[str], object],
     tag: str | None = None,
-) -> Published | None:
+) -> str | None:
     """Show the plan and, if it is confirmed, create the repository, make at most one commit and set the tag.
 
-    The files are all that the repository is meant to hold. Without confirmation it is a dry run, which returns None.
+    The files are all that the repository is meant to hold. Return the commit that holds them; None after a dry run,
+    which it is without confirmation.
     """
     plan = make_plan(files, target, tag=tag, is_whole=True)
     write(plan.text())
@@ -194,7 +187,7 @@ def publish(
         if tag and not plan.tag_is_set:
             api.create_tag(target.name, tag=tag, revision=commit, repo_type=target.kind)
     write(f"commit {commit}" + ("\n" if plan.needs_commit else ", as before: nothing has changed\n"))
-    return Published(commit, is_new=plan.needs_commit)
+    return commit
 
 
 def _commit(plan: Plan, files: Files, *, message: str, create_pr: bool = False) -> CommitInfo:
