@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_toy_chengyu
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.encoders.checkpoints import OUR_MODULES, load_checkpoint
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
@@ -139,10 +139,7 @@ def test_random_vectors_depend_on_the_seed_alone(sentence_model):
     assert a.std().item() == pytest.approx(0.02, rel=0.2)  # initializer_range of BERT; 15 * 32 numbers
 
 
-@pytest.mark.parametrize("name", OUR_MODULES)
-def test_a_saved_folder_rewrites_without_being_told(saved, sentence_model, name):
-    """Also one that an earlier version has saved, which names another place of the class."""
-    change_json(saved / "modules.json", lambda modules: modules[0].update(type=name))
+def test_a_saved_folder_rewrites_without_being_told(saved, sentence_model):
     loaded = load_checkpoint(str(saved), device="cpu")
     ids = [2, *loaded.tokenizer.convert_tokens_to_ids(["su", TOKEN, "ev"]), 3]  # [CLS], three words, [SEP]
     with torch.inference_mode():

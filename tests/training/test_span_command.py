@@ -13,6 +13,7 @@ import pytest
 
 from tests.runs.grid_data import span_part, stamps, write_grid_file
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.record import find_records, read_header
 
@@ -98,10 +99,10 @@ def test_a_checkpoint_is_used_only_as_it_was_written(copied, untrained_bert, gri
     if damage == "other":  # a file of the same size, which would be loaded
         content = weights.read_bytes()
         weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    elif damage == "settings":  # of a version that wrote no digest
-        (checkpoint / ".turkic-idiom-revision").unlink()
+    elif damage == "settings":  # of another training
         record = json.loads(about.read_text())
         about.write_text(json.dumps(record | {"config": record["config"] | {"epochs": 2}}))
+        (checkpoint / ".turkic-idiom-revision").write_text(folder_revision(checkpoint))
     expected = {path.name: scores_at(path) for path in find_records(copied / "records")}
     shutil.rmtree(copied / "records")
     assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1)) == 0

@@ -22,10 +22,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io import hub_client
 from turkic_idiom_tasks.io.reading import first_line, read_json
 
-OUR_MODULES = (  # the class of models with idiom tokens, now and as earlier versions have saved it
-    "turkic_idiom_tasks.encoders.siblings.idiom_transformer.IdiomTokenTransformer",
-    "turkic_idiom_tasks.encoders.idiom_transformer.IdiomTokenTransformer",
-)
+OUR_MODULE = "turkic_idiom_tasks.encoders.siblings.idiom_transformer.IdiomTokenTransformer"
 _CODELESS = (".Pooling", ".WeightedLayerPooling", ".Normalize", ".Dense")  # they load no code, even if trusted
 # Weights of these are loaded by transformers, which insists on safetensors itself, or they have none.
 _WITHOUT_OWN_WEIGHTS = (".Transformer", ".IdiomTokenTransformer", ".Pooling", ".Normalize")
@@ -58,7 +55,7 @@ def load_checkpoint(
         kinds = [str(module["type"]) for module in modules]
         # sentence-transformers imports a class of ours only if it is told to trust the model. The class is that of the
         # installed package: a file of the model is looked for only where a class has one point in its name.
-        others = [kind for kind in kinds if kind not in OUR_MODULES]
+        others = [kind for kind in kinds if kind != OUR_MODULE]
         are_codeless = all(kind.startswith("sentence_transformers.") and kind.endswith(_CODELESS) for kind in others)
         options: dict[str, Any] = {"model_kwargs": {"dtype": getattr(torch, dtype), "use_safetensors": True}}
         options["trust_remote_code"] = trust_remote_code

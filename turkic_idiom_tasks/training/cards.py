@@ -98,8 +98,8 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
 
 def is_whole(checkpoint: Path, decides: Mapping[str, Any]) -> bool:
     """Return whether a checkpoint is as `save_checkpoint` wrote it, with these fields in its record."""
-    stated = checkpoint / _REVISION  # earlier versions did not write it
-    if stated.is_file() and stated.read_bytes() != folder_revision(checkpoint).encode():
+    stated = checkpoint / _REVISION
+    if not stated.is_file() or stated.read_bytes() != folder_revision(checkpoint).encode():
         return False
     try:
         record = read_json(checkpoint / SPAN_RECORD)
