@@ -48,7 +48,7 @@ def test_an_output_that_takes_nothing_is_one_line_or_none(command):
     shell = ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} >&-', sys.executable]
     closed = subprocess.run(shell, stderr=subprocess.PIPE, text=True)
     assert (closed.returncode, "Traceback" in closed.stderr) == (0, False)
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         result = subprocess.run([*COMMAND, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (result.returncode, result.stderr) == (1, "turkic-idiom: error: No space left on device\n")
 
