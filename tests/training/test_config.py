@@ -45,6 +45,7 @@ def test_what_the_words_set():
         (["loss=hinge"], "loss is 'hinge': .*'mnrl' or 'cosine'"),
         (["patience=many"], "patience is 'many'"),
         (["patience"], "--set 'patience': expected NAME=VALUE"),
+        (["epochs=1", "epochs=2"], "--set 'epochs=2': epochs is set twice"),
         (["seed=3"], "--set 'seed=3': pass --seed instead"),
         (["patient=3"], "patient is 3: no setting of this name; known: .*patience"),
         (["cached=true", "gradient_checkpointing=true"], "choose one of them"),

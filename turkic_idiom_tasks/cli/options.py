@@ -27,6 +27,8 @@ def assigned(values: Iterable[str] | None, *, options: Collection[str] = ()) -> 
         name = name.strip()
         if name in options:
             raise usage_error(f"--set {display(assignment)}: pass --{name.replace('_', '-')} instead")
+        if name in stated:
+            raise usage_error(f"--set {display(assignment)}: {name} is set twice; choose one")
         try:
             # Typed, because strict settings take no text for a number or true.
             stated[name] = json.loads(value)
