@@ -66,7 +66,7 @@ def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert,
     printed = capsys.readouterr().out
     assert n_seeds(copied, untrained_bert) == "2"
     assert f"Checkpoints: {copied / 'checkpoints'}" in printed
-    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--set", "epochs=2")) == 0
+    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--set", "weight_decay=0.1")) == 0
     assert n_seeds(copied, untrained_bert) == "1"  # those of other settings are not counted
 
 

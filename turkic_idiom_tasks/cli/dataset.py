@@ -274,7 +274,7 @@ def export(
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
     if out is not None:
-        if real_path(out).is_relative_to(real_path(directory)):
+        if real_path(directory) in real_path(out).parents:
             raise usage_error(
                 f"{out}: lies in the lexicon {directory}, which would not be one any more; choose another"
             )
