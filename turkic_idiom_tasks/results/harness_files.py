@@ -104,10 +104,15 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
         found = [place]
         if place.is_dir():
             inner = sorted(path for path in place.rglob("*") if path.is_file())
-            seen = [path for path in inner if not any(part.startswith(".") for part in path.relative_to(place).parts)]
+            seen = [path for path in inner if not _is_hidden(path.relative_to(place))]
             found = without_variants(seen)
         files |= dict.fromkeys(found)
     return list(files)
+
+
+def _is_hidden(path: Path) -> bool:
+    # lm-eval and mteb write the results of the model ./MODEL to the folder .__MODEL, which is not meant to be hidden
+    return any(part.startswith(".") and not part.startswith(".__") for part in path.parts)
 
 
 def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
