@@ -46,18 +46,18 @@ def two_idioms():
 
 def test_scores_by_hand():
     #        a/c  a/i  a/r  b/c  b/i  b/r  g1   g2
-    stated = [0.9, 0.7, 0.3, 0.6, 0.8, 0.5, 0.1, 0.2]
+    stated = [0.9, 0.7, 0.3, 0.65, 0.8, 0.5, 0.1, 0.2]
     scores = similarity_scores(two_idioms(), np.array(stated))
     # gold of the six scored pairs: 1, .3 (a/r), 1, .5 (b/r), .2, .4; ranks 5.5 2 5.5 4 1 3, of the similarities
-    # .9 .7 .6 .8 .1 .2: 6 4 3 5 1 2. Differences -.5 -2 2.5 -1 0 1. Gold has a tie, so Pearson on ranks:
+    # .9 .7 .65 .8 .1 .2: 6 4 3 5 1 2. Differences -.5 -2 2.5 -1 0 1. Gold has a tie, so Pearson on ranks:
     gold_ranks, ranks = [5.5, 2, 5.5, 4, 1, 3], [6, 4, 3, 5, 1, 2]
     assert scores["spearman"] == pytest.approx(np.corrcoef(gold_ranks, ranks)[0, 1], abs=1e-12)
     assert scores["spearman_general"] == 1
-    # idiom pairs: gold 1 .3 1 .5 against .9 .7 .6 .8; ranks 3.5 1 3.5 2 and 4 2 1 3
+    # idiom pairs: gold 1 .3 1 .5 against .9 .7 .65 .8; ranks 3.5 1 3.5 2 and 4 2 1 3
     assert scores["spearman_idiom"] == pytest.approx(np.corrcoef([3.5, 1, 3.5, 2], [4, 2, 1, 3])[0, 1], abs=1e-12)
-    assert scores["affinity"] == pytest.approx((0.2 - 0.2) / 2)
-    assert scores["scaled_similarity"] == pytest.approx((0.2 - 0.2) / (0.3 + 0.2))
-    assert scores["accuracy"] == 0.5  # a: .9 > .7, b: .6 < .8
+    assert scores["affinity"] == pytest.approx((0.2 - 0.15) / 2)
+    assert scores["scaled_similarity"] == pytest.approx((0.2 - 0.15) / (0.3 + 0.2))
+    assert scores["accuracy"] == 0.5  # a: .9 > .7, b: .65 < .8
     assert (scores["n_pairs"], scores["n_idioms"], scores["small_sample"]) == (6, 2, 1)
 
 
