@@ -64,7 +64,6 @@ def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
         ("annotate --lang tr --in . --out out", "--lang"),
         ("export", "--out"),
         ("export --out out --repo org/name", "--repo"),
-        ("export lexicon --out lexicon/hub", "lexicon/hub: lies in the lexicon lexicon"),
         ("export --repo turkic-idioms --yes", "'turkic-idioms': a repository on the Hub is named ORG/NAME"),
         ("export --repo org/name --version 1.0 --yes", "--version '1.0': a version looks like v1.0.0"),
         ("show fly-into-a-rage --out page.html", "--out"),

@@ -274,10 +274,6 @@ def export(
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
     if out is not None:
-        if real_path(directory) in real_path(out).parents:
-            raise usage_error(
-                f"{out}: lies in the lexicon {directory}, which would not be one any more; choose another"
-            )
         check_folder(out, {}, kind=KIND)
     # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None

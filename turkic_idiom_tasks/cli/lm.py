@@ -247,7 +247,6 @@ def report(
 
 
 def _print_people(people: Mapping[SubsetKey, PeopleScore], console: Console) -> None:
-
     console.print("people, who answered the page of lm questionnaire")
     table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
     for (task, subset), of_people in people.items():
