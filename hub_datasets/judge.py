@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from hub_datasets.planting import SEED, plant
-from hub_datasets.prompts import ANSWER_PASSES, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
+from hub_datasets.prompts import ANSWER_PASSES, BLANK, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json_lines
@@ -34,7 +34,7 @@ LM_EVAL_SAMPLES = "samples_turkic_idiom_explain_*.jsonl"
 INSPECT_LOGS = "*.eval"
 _MOST_CHARACTERS = 20_000  # of an answer that a judge is shown
 QUALITIES = HIGH, MEDIUM, LOW = ("HIGH", "MEDIUM", "LOW")
-VERDICTS = ("same", "related", "no")  # on a free answer, the best first
+VERDICTS = ("same", "fits", "related", "no")  # on a free answer, the best first; `fits` is for blanks
 ALL_GROUPS = "all"
 PAPER_SHARES: Mapping[str, Mapping[str, str]] = {  # section 5 of the paper, judged by GPT-4.1
     MONOLINGUAL: {HIGH: "92.8%", LOW: "under 4%"},
@@ -60,6 +60,13 @@ class AnswerJudgement(AnswerFields):
     verdict: Annotated[Literal["same", "related", "no"], BeforeValidator(lambda value: _plain_word(value).lower())]
 
 
+class BlankJudgement(AnswerFields):
+    """What a judge answers about an idiom in the blank of a sentence."""
+
+    analysis: str
+    verdict: Annotated[Literal["fits", "no"], BeforeValidator(lambda value: _plain_word(value).lower())]
+
+
 class FreeAnswer(BaseModel):
     """A line of ``lm report --unjudged``, which does not say who gave the answer."""
 
@@ -70,20 +77,23 @@ class FreeAnswer(BaseModel):
     meaning: str
     idiom: str
     answer: str
+    sentence: str = ""  # with the blank that it fills; empty where an idiom was asked for by its meaning
 
     def questions(self, version: int | None = None) -> list[Question]:
-        """Return what is asked in the two passes: with the idiom of the lexicon, and by the meaning alone."""
-        texts = {"meaning": self.meaning, "idiom": self.idiom, "answer": self.answer}
+        """Return what is asked: with the idiom of the lexicon and by the meaning alone, or once about the sentence."""
+        texts = self.model_dump(include={"meaning", "idiom", "answer", "sentence"})
         questions = []
-        for name in ANSWER_PASSES:
+        for name in (BLANK,) if self.sentence else ANSWER_PASSES:
             prompt = load_prompt(name, version)
             messages = prompt.messages(texts, plain={"language": LANGUAGES[self.language].name})
-            questions.append(Question(prompt.label, messages, AnswerJudgement))
+            questions.append(Question(prompt.label, messages, BlankJudgement if self.sentence else AnswerJudgement))
         return questions
 
     def to_json(self, verdict: str, *, readings: Sequence[str], judges: Sequence[str]) -> str:
         """Return a line as the file of judged answers has it."""
-        row: dict[str, Any] = {"language": self.language, "concept": self.concept, "answer": self.answer}
+        row: dict[str, Any] = {"language": self.language, "concept": self.concept}
+        row |= {"sentence": self.sentence} if self.sentence else {}
+        row["answer"] = self.answer
         row |= {"verdict": verdict, "readers": readings, "judges": judges}
         return json.dumps(row, ensure_ascii=False)
 

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE, Item
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL_THREE
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL_THREE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
 Values = dict[str, Any]  # what a template shows, by name
@@ -31,7 +31,6 @@ _COLUMNS: dict[str, tuple[str, ...]] = {  # task -> the scores beside the main o
     STS: ("spearman_idiom", "affinity", "scaled_similarity", "accuracy"),
     USAGE: ("accuracy_corrected", "pair_accuracy", "recall_figurative", "recall_literal", "unreadable"),
     RECALL_THREE: ("first", "exact", "unjudged", "unreadable"),
-    CLOZE_OPEN: ("exact", "lemma", "unreadable"),
 }
 _OPEN_COLUMNS: tuple[str, ...] = ("exact", "lemma", "unjudged", "unreadable")
 _CHOICE_COLUMNS = ("accuracy_corrected", "near_share", "lexical_share", "random_share", "unreadable")

@@ -13,7 +13,8 @@ from turkic_idiom_tasks.errors import usage_error
 ENRICH, VERIFY, EXPLANATION = "enrich", "verify", "judge-explanation"
 MONOLINGUAL, CROSS_LINGUAL = "judge-monolingual", "judge-cross-lingual"
 ANSWER_PASSES = "judge-answer", "judge-answer-alone"
-NAMES = (ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION, *ANSWER_PASSES)
+BLANK = "judge-blank"
+NAMES = (ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION, *ANSWER_PASSES, BLANK)
 PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
 _FOLDER = Path(__file__).parent
 _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)", re.DOTALL)

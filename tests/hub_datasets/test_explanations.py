@@ -81,12 +81,16 @@ def test_lines_of_one_s_own_need_an_id_a_language_an_idiom_a_reference_and_an_an
 def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(judge, tmp_path):
     """By the meaning alone the second answer is only related; nothing is asked twice after a run that was cut off."""
     row = {"language": "az", "concept": "turn-a-blind-eye", "meaning": "görməzliyə vurmaq", "idiom": "göz yummaq"}
-    write_lines(tmp_path / "free.jsonl", [row | {"answer": answer} for answer in ("göz örtmək", "üz çevirmək", "?")])
+    blank = row | {"sentence": "Müəllim bu dəfə _____.", "answer": "göz yumdu"}
+    rows = [row | {"answer": answer} for answer in ("göz örtmək", "üz çevirmək", "?")]
+    write_lines(tmp_path / "free.jsonl", [blank, *rows])
 
     def answer(body):
         texts = texts_in(body)
         if "?" in texts:
             return "I cannot say"
+        if blank["sentence"] in texts:
+            return json.dumps({"analysis": "", "verdict": "fits"})
         is_alone = "göz yummaq" not in texts
         verdict = "related" if is_alone and "üz çevirmək" in texts else "Same."
         return json.dumps({"analysis": "", "verdict": verdict})
@@ -99,9 +103,12 @@ def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(jud
         assert (code, len(server.requests)) == (0, 3)
         code, out, _ = judge("free.jsonl", server=server)
     assert code == 0
-    assert len(server.requests) == 3 * 2 + 2  # the two questions about "?" were repaired once each
+    assert (
+        len(server.requests) == 1 + 3 * 2 + 2
+    )  # a blank is asked about once; the two questions about "?" were repaired once each
     assert "unreadable" in out
     lines = [json.loads(line) for line in (tmp_path / "free.jsonl-verdicts.jsonl").read_text("utf-8").splitlines()]
+    assert lines.pop(0).items() >= {"sentence": blank["sentence"], "verdict": "fits", "readers": ["fits"]}.items()
     expected = [("göz örtmək", "same", ["same", "same"]), ("üz çevirmək", "related", ["same", "related"])]
     assert [(line["answer"], line["verdict"], line["readers"]) for line in lines] == expected
     assert all((line["language"], line["concept"]) == ("az", "turn-a-blind-eye") for line in lines)

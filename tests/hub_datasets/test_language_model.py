@@ -334,7 +334,7 @@ def test_texts_stay_data_in_every_prompt():
     for name in NAMES:
         for version in versions(name):
             prompt = load_prompt(name, version)
-            texts = dict.fromkeys(("idiom", "meaning", "example", "reference", "answer"), evil)
+            texts = dict.fromkeys(("idiom", "meaning", "example", "reference", "answer", "sentence"), evil)
             plain = dict.fromkeys(("language", "source_language", "target_language", "alphabet", "format", "row"), "-")
             content = prompt.messages(texts, plain=plain)[1]["content"]
             if prompt.label != "enrich-1":  # whose row is JSON already

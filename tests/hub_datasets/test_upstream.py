@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+from importlib.metadata import version
 from pathlib import Path
 
 import lm_eval
@@ -189,6 +191,29 @@ def test_lm_eval_asks_what_our_own_tasks_ask(writer, written, tmp_path):
     assert {*writer.item_tasks()} <= {*answer["tasks"]}
     assert answer["asked"] == expected
     assert not any((Path(lm_eval.__file__).parent / "tasks").glob("turkic*"))  # or the names would be taken
+
+
+@pytest.mark.long
+def test_lm_eval_s_own_tests_of_tasks_pass(writer, written, tmp_path):
+    """Of a copy of the installed package with our tasks in it; the tests are in the source archive alone."""
+    folder, environment = written
+    fetch = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "lm-eval"]
+    fetched = run_to_end([*fetch, f"lm-eval=={version('lm-eval')}"], cwd=tmp_path)
+    if fetched.returncode:
+        pytest.skip(f"no source archive of lm-eval: {fetched.stderr[-300:]}")
+    (archive,) = tmp_path.glob("lm_eval-*.tar.gz")
+    with tarfile.open(archive) as file:
+        file.extractall(tmp_path, filter="data")
+    names = list(writer.item_tasks())
+    tests = tmp_path / archive.name.removesuffix(".tar.gz") / "tests"
+    (tests / "__init__.py").touch()  # which the archive lacks
+    (tests / "utils.py").write_text(f"def new_tasks():\n    return {names}\n", encoding="utf-8")
+    shutil.copytree(Path(lm_eval.__file__).parent, tests.parent / "lm_eval", dirs_exist_ok=True)
+    shutil.copytree(folder / "lm-eval", tests.parent, dirs_exist_ok=True)
+    options = ["-q", "-p", "no:cacheprovider", "-k", "TestNewTasksElseDefault", "tests/test_tasks.py"]
+    run = run_to_end([sys.executable, "-m", "pytest", *options], env=environment, cwd=tests.parent)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"{13 * len(names)} passed" in run.stdout  # it has 13 tests of a task
 
 
 def apply(patch, folder):

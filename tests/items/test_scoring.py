@@ -109,15 +109,19 @@ def test_answers_to_recall(language, concept, answer, expected):
 def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_digest():
     path = files("turkic_idiom_tasks.tasks.items") / "judged_answers.jsonl"
     assert hashlib.sha256(path.read_bytes()).hexdigest().startswith(answers_digest())
-    lexicon = current_dataset().lexicon
-    order = ["same", "related", "no"]
+    dataset = current_dataset()
+    lexicon = dataset.lexicon
+    order = ["same", "fits", "related", "no"]
+    sentences = {(code, item.text) for code in lexicon.entries for item in build_items(dataset, "cloze_open", code)}
     seen = set()
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         assert row["concept"] in lexicon.of(row["language"])
         assert len(row["readers"]) == 2
         assert row["verdict"] == max(row["readers"], key=order.index)  # the sterner one counts
-        seen.add((row["language"], row["concept"], row["answer"]))
+        sentence = row.get("sentence")
+        assert sentence is None or (row["language"], sentence) in sentences
+        seen.add((row["language"], row["concept"], sentence, row["answer"]))
     assert len(seen) == len(path.read_text("utf-8").splitlines())
 
 

@@ -186,7 +186,8 @@ def judge(
     Explanations are the answers of the task explain, whose samples lm-eval writes with --log_samples; they are rated
     against the meaning in the lexicon. The verdict of a panel is the quality with the most votes; its agreement is the
     share of equal pairs of votes and Krippendorff's alpha. The intervals resample concepts. A planted error is caught
-    if it is not rated HIGH. Free answers are judged same, related or no, each in two passes; the lowest verdict counts.
+    if it is not rated HIGH. Free answers are judged same, related or no, each in two passes of which the lower verdict
+    counts; those that fill a blank fits or no, in one.
     """
     from hub_datasets.judge import caught_errors, explanation_files, read_explanations, read_free_answers
     from hub_datasets.prompts import CROSS_LINGUAL, MONOLINGUAL
@@ -295,23 +296,24 @@ def _judge_answers(
     answers: Sequence[FreeAnswer], models: Sequence[str], settings: Asking, verdicts: Path, *, inputs: list[Path]
 ) -> None:
     """Ask the models about free answers; write and count the verdicts on those of which every reading could be read."""
-    from hub_datasets.judge import VERDICTS, AnswerJudgement
-    from hub_datasets.prompts import ANSWER_PASSES
+    from hub_datasets.judge import VERDICTS, AnswerJudgement, BlankJudgement
 
     check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
-    questions = [question for answer in answers for question in answer.questions(settings.prompt)]
-    asked = ask_models(models, questions, settings)
+    asked_of = [answer.questions(settings.prompt) for answer in answers]
+    asked = ask_models(models, [question for questions in asked_of for question in questions], settings)
     if asked is None:
         return
     lines = []
     counts: dict[str, Counter[str]] = {}
-    for number, answer in enumerate(answers):
+    start = 0
+    for answer, questions in zip(answers, asked_of, strict=True):
         readings = []
         for replies in asked.values():
-            for reply in replies[number * len(ANSWER_PASSES) : (number + 1) * len(ANSWER_PASSES)]:
-                readings += [reply.value.verdict] if isinstance(reply.value, AnswerJudgement) else []
+            for reply in replies[start : start + len(questions)]:
+                readings += [reply.value.verdict] if isinstance(reply.value, AnswerJudgement | BlankJudgement) else []
+        start += len(questions)
         outcome = "unreadable"
-        if len(readings) == len(ANSWER_PASSES) * len(asked):
+        if len(readings) == len(questions) * len(asked):
             outcome = max(readings, key=VERDICTS.index)  # the lowest
             lines.append(answer.to_json(outcome, readings=readings, judges=list(asked)) + "\n")
         counts.setdefault(answer.language, Counter())[outcome] += 1

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _DETAILS = {  # task -> further scores, each in a row of its own below the main score
     "usage": {"pair_accuracy": "both of a pair", "recall_figurative": "figurative", "recall_literal": "literal"},
     "equivalent": {"accuracy_different_image": "no word shared", "accuracy_twins": "word for word"},
-    "cloze_open": {"exact": "the very form", "lemma": "the same stems"},
+    "cloze_open": {"exact": "the very form", "lemma": "the same stems", "unjudged": "not judged"},
     "spans": {"span_f1_strict": "strict IOB2", "token_f1": "words", "sequence_accuracy": "whole sentences"},
 }
 _DETAILS["equivalent_rivals"] = _DETAILS["equivalent"]

@@ -27,7 +27,7 @@ from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
 from turkic_idiom_tasks.metrics.spans import span_f1_sums
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 
@@ -90,19 +90,10 @@ def idiom_choice() -> Scorer:
     return score
 
 
-@scorer(metrics=[idiom_scores()])
-def idiom_cloze(data: str = "") -> Scorer:
-    """Return a scorer that looks in a free answer for an idiom that the lexicon of the task's data accepts."""
-    return _open_scorer(CLOZE_OPEN, data)
-
-
 @scorer(metrics=[idiom_scores(has_unjudged=True)])
 def idiom_recall(data: str = "", task: str = RECALL) -> Scorer:
     """Return a scorer that compares a free answer to an open task with its idiom and with judged answers."""
-    return _open_scorer(task, data)
 
-
-def _open_scorer(task: str, data: str) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         item = item_of(state.metadata)
         answer = read_open(state.output.completion, item.text, n_answers=OPEN_TASKS[task].n_answers)

@@ -15,11 +15,11 @@ from inspect_ai.solver import generate
 
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE, item_samples, span_samples
-from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_cloze, idiom_recall, idiom_spans
+from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_recall, idiom_spans
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.tasks.items.items import KINDS, kind_of
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 from turkic_idiom_tasks.version import __version__
 
@@ -64,7 +64,7 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
         samples = item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_choice()
         if name in OPEN_TASKS:
-            scorer = idiom_cloze(data) if name == CLOZE_OPEN else idiom_recall(data, name)
+            scorer = idiom_recall(data, name)
     else:
         samples = span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_spans()
@@ -80,5 +80,5 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
             "few_shot": few_shot,
             "turkic_idiom_tasks": __version__,
         }
-        | ({"judged_answers": answers_digest()} if name in OPEN_TASKS and name != CLOZE_OPEN else {}),
+        | ({"judged_answers": answers_digest()} if name in OPEN_TASKS else {}),
     )

@@ -165,9 +165,7 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
         if task.n_answers > 1:
             of_open = {"first": add(judgement.is_first)}
         of_open["accepted"] = add(judgement.is_accepted)
-        if not task.fills_blank:
-            of_open["unjudged"] = add(judgement.is_unjudged)
-        return of_open | {"unreadable": unreadable}
+        return of_open | {"unjudged": add(judgement.is_unjudged), "unreadable": unreadable}
     is_right = answer == document["gold"]
     chance = 1 / len(document["options"])
     metrics: dict[str, Part | None] = {

@@ -103,8 +103,7 @@ def add_provenance(module: ModuleType) -> None:
             else:
                 continue
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
-            asked = OPEN_TASKS.get(metadata.get("kind", ""))
-            if asked is not None and not asked.fills_blank:
+            if metadata.get("kind") in OPEN_TASKS:
                 provenance["judged_answers"] = answers_digest()
             config["metadata"] = {**metadata, **provenance}
         return results or None

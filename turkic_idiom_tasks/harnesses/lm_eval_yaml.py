@@ -20,7 +20,8 @@ from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RE
 
 FOLDER = TASK_FOLDER / "items"
 # Of the tasks of a kind: raised when its items change, or when the same answers get other scores
-VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, CLOZE_OPEN, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
+VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
+VERSIONS[CLOZE_OPEN] = "4.0"
 VERSIONS |= dict.fromkeys((MEANING_RIVALS, EQUIVALENT_RIVALS), "1.0")
 SPAN_ENDINGS = ("", "_xml", "_native")  # of the tasks and groups on spans
 GROUP_VERSION = "4.0"  # raised when a group has another mean
@@ -28,9 +29,8 @@ GROUP_VERSION = "4.0"  # raised when a group has another mean
 # File with the scores of a task, and those that a group has as means
 _SCORES: dict[str, tuple[str, Sequence[str]]] = dict.fromkeys(KINDS, ("_choice_scores", ("acc", "acc_corrected")))
 _SCORES[USAGE] = ("_usage_scores", ("acc", "acc_corrected", "pair_acc"))
-_SCORES |= dict.fromkeys(OPEN_TASKS, ("_recall_scores", ("exact_match", "accepted", "unjudged")))
-_SCORES[CLOZE_OPEN] = ("_cloze_open_scores", ("exact_match", "accepted"))
-_SCORES[RECALL_THREE] = ("_recall_three_scores", ("first", "accepted", "unjudged"))
+_SCORES |= dict.fromkeys(OPEN_TASKS, ("_open_scores", ("exact_match", "accepted", "unjudged")))
+_SCORES[RECALL_THREE] = ("_open_three_scores", ("first", "accepted", "unjudged"))
 
 
 def files() -> dict[str, str]:

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 from turkic_idiom_tasks.results.reader import read_answers
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.items import kind_of
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOG = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.+_.+\.json")
 _PREFIX = "turkic_idiom_tasks/"  # of the names of our tasks
 _SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice")
-_SCORERS |= dict.fromkeys(OPEN_TASKS, "idiom_recall") | {CLOZE_OPEN: "idiom_cloze", SPANS: "idiom_spans"}
+_SCORERS |= dict.fromkeys(OPEN_TASKS, "idiom_recall") | {SPANS: "idiom_spans"}
 
 
 def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> ModelPredictions | None:

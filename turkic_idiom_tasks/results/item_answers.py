@@ -94,6 +94,7 @@ class ItemAnswers:
             if judgement.is_unjudged:
                 entry = self.items.lexicon.of(item.target)[item.concept]
                 about = {"language": item.target, "concept": item.concept, "meaning": entry.meaning or ""}
+                about |= {"sentence": item.text} if OPEN_TASKS[self.items.task].fills_blank else {}
                 rows.append(about | {"idiom": entry.idiom, "answer": str(answer)})
         return rows
 

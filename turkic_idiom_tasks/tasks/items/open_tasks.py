@@ -32,7 +32,7 @@ class OpenTask:
 
     @property
     def fills_blank(self) -> bool:
-        """Whether the answer stands in a sentence; all others are citation forms, of which many have been judged."""
+        """Whether the answer stands in a sentence, in the form that it needs there; all others are citation forms."""
         return self.kind == CLOZE
 
 

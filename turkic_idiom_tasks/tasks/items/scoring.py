@@ -20,8 +20,10 @@ from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
 from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR, OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.written import BLANK
 
-# Free answers with the verdicts of two readers who did not see each other's: does the answer mean the same?
+# Free answers with the verdicts of two readers who did not see each other's: does the answer mean the same, or, where a
+# sentence is named, fit its blank?
 _ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
+_RIGHT = (SAME, "fits")  # verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class OpenJudgement:
 
     is_exact: bool  # it is the form that stood in the sentence, or elsewhere the idiom or a variant, in any case
     has_lemma: bool  # its words have the stems of that form, one by one
-    is_accepted: bool  # it is a form of the idiom, of a variant, or of an idiom judged to mean the same
-    is_unjudged: bool = False  # except in `cloze_open`: not accepted, and nobody has read it; it may be right
+    is_accepted: bool  # it is a form of the idiom, of a variant, or of an idiom judged to mean the same or to fit
+    is_unjudged: bool = False  # not accepted, and nobody has read it; it may be right
     is_first: bool = False  # of several answers, the first is accepted
 
 
@@ -69,13 +71,10 @@ def image_of(item: Item) -> str:
 def score_open(task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
     """Return name -> score of answers to an open task; see `metrics.choice`.
 
-    Only tasks that ask for citation forms have `unjudged`, and only those that take several answers `first`. Arguments
-    and errors are those of `judge_open`.
+    Only tasks that take several answers have `first`. Arguments and errors are those of `judge_open`.
     """
     judgements = judge_open(task, items, answers, lexicon)
-    more: dict[str, list[bool]] = {}
-    if not OPEN_TASKS[task].fills_blank:
-        more["unjudged"] = [judgement.is_unjudged for judgement in judgements]
+    more = {"unjudged": [judgement.is_unjudged for judgement in judgements]}
     if OPEN_TASKS[task].n_answers > 1:
         more["first"] = [judgement.is_first for judgement in judgements]
     return open_scores(
@@ -130,17 +129,21 @@ def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool
     has_lemma = is_exact or any(_has_stems(text, form, item.target) for form in forms)
     if has_lemma:
         return OpenJudgement(is_exact, has_lemma=True, is_accepted=True)
-    if fills_blank:
-        return OpenJudgement(False, False, is_accepted=any(_is_placed(text, item, other) for other in alike))
     verdicts = _verdicts(text, item)
-    others = [form for other in alike for form in (other.idiom, *other.variants)]
-    is_accepted = verdicts == {SAME} or any(_has_stems(text, form, item.target) for form in others)
+    if fills_blank:
+        # What means something else may fit the sentence too, so of verdicts on the meaning only the right ones count
+        verdicts = _verdicts(text, item, sentence=item.text) or verdicts & {SAME}
+        is_form = any(_is_placed(text, item, other) for other in alike)
+    else:
+        forms = [form for other in alike for form in (other.idiom, *other.variants)]
+        is_form = any(_has_stems(text, form, item.target) for form in forms)
+    is_accepted = is_form or (bool(verdicts) and verdicts.issubset(_RIGHT))
     return OpenJudgement(False, False, is_accepted, is_unjudged=bool(text) and not verdicts and not is_accepted)
 
 
-def _verdicts(answer: str, item: Item) -> set[str]:
+def _verdicts(answer: str, item: Item, *, sentence: str = "") -> set[str]:
     """Return the verdict on an answer, or those on other forms of its words; none if nobody judged it."""
-    verdicts = _judged_answers().get((item.target, item.concept), {})
+    verdicts = _judged_answers().get((item.target, item.concept, sentence), {})
     folded = fold(answer, LANGUAGES[item.target])
     if folded in verdicts:
         return {verdicts[folded]}
@@ -148,13 +151,14 @@ def _verdicts(answer: str, item: Item) -> set[str]:
 
 
 @cache
-def _judged_answers() -> dict[tuple[str, str], dict[str, str]]:
-    """Return language and concept -> answer -> verdict, from the answers file."""
-    verdicts: dict[tuple[str, str], dict[str, str]] = {}
+def _judged_answers() -> dict[tuple[str, str, str], dict[str, str]]:
+    """Return language, concept and sentence, if one was filled, -> answer -> verdict, from the answers file."""
+    verdicts: dict[tuple[str, str, str], dict[str, str]] = {}
     for line in read_json_lines(_ANSWERS):
         row = line.value
         answer = fold(row["answer"], LANGUAGES[row["language"]])
-        verdicts.setdefault((row["language"], row["concept"]), {})[answer] = row["verdict"]
+        key = row["language"], row["concept"], row.get("sentence", "")
+        verdicts.setdefault(key, {})[answer] = row["verdict"]
     return verdicts
 
 
