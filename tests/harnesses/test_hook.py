@@ -12,7 +12,7 @@ import pytest
 import turkic_idiom_tasks
 from tests.warm_commands import run_to_end
 from turkic_idiom_tasks.harnesses import mteb_plugin
-from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB
+from turkic_idiom_tasks.harnesses.private_names import HARNESSES
 
 SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks() if 'TurkicIdiom' in t.metadata.name))"
 ALL_TASKS = "['TurkicIdiomSTS', 'TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3', 'TurkicIdiomT4']"
@@ -110,7 +110,7 @@ def test_an_mteb_task_of_our_name_stays_mtebs():
     assert hasattr(module, "TurkicIdiomT2")
 
 
-@pytest.mark.parametrize("name", [*MTEB.private_names, *LM_EVAL.private_names], ids=str)
+@pytest.mark.parametrize("name", [name for _, names in HARNESSES.values() for name in names], ids=str)
 def test_a_name_that_a_harness_does_not_promise_is_there_and_its_loss_would_be_noticed(name):
     assert name.is_there(), f"there is no {name} any more; we need it: {name.reason}"
     assert not replace(name, module="mteb.no_such_module").is_there()

@@ -53,7 +53,7 @@ Data = Annotated[
 )
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
-    format: Annotated[SourceFormat, typer.Option("--format", help="Format of the file.")],
+    format: Annotated[SourceFormat, typer.Option(help="Format of the file.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty, unless --overwrite.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the lexicon that DIR holds.")] = False,
 ) -> None:
@@ -82,7 +82,7 @@ def import_(
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
 def annotate(
-    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="Of the rows.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="CODE", help="Of the rows.")] = None,
     file: Annotated[
         Path | None, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")
     ] = None,
@@ -158,7 +158,7 @@ def check(
 def stats(
     directory: Directory = BUNDLED,
     format: Annotated[
-        Literal["table", "json", "card"], typer.Option("--format", help="card: the README.md of the directory.")
+        Literal["table", "json", "card"], typer.Option(help="card: the README.md of the directory.")
     ] = "table",
     dictionary: Annotated[
         tuple[SourceFormat, Path] | None,
@@ -238,21 +238,19 @@ def export(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder: new, empty, or an earlier export.")
     ] = None,
     repo: Annotated[
-        str | None, typer.Option("--repo", metavar="ORG/NAME", help="Repository on the Hub; created if there is none.")
+        str | None, typer.Option(metavar="ORG/NAME", help="Repository on the Hub; created if there is none.")
     ] = None,
     version: Annotated[
-        str | None, typer.Option("--version", metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
+        str | None, typer.Option(metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
     ] = None,
     yes: Publish = False,
     licence: Annotated[
         str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,
-    kind: Annotated[
-        Literal["lexicon", "language-models"], typer.Option("--kind", help="The lexicon, or the items.")
-    ] = "lexicon",
+    kind: Annotated[Literal["lexicon", "language-models"], typer.Option(help="The lexicon, or the items.")] = "lexicon",
     hold_out: Annotated[
         tuple[float, Path] | None,
-        typer.Option("--hold-out", metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
+        typer.Option(metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
     ] = None,
 ) -> None:
     """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub.

@@ -109,7 +109,7 @@ def stats(
     kind: Kinds = None,
     lang: Languages = None,
     shots: Annotated[
-        int | None, typer.Option("--shots", min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
+        int | None, typer.Option(min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of tables.")] = False,
 ) -> None:

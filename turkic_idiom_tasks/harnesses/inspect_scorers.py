@@ -80,8 +80,8 @@ def idiom_choice() -> Scorer:
         item = item_of(state.metadata)
         position = read_letter(state.output.completion, len(item.options))
         trap = None if position is None else item.options[position].trap
-        return _score(
-            is_right=position == item.gold,
+        return Score(
+            value=CORRECT if position == item.gold else INCORRECT,
             answer=None if position is None else LETTERS[position],
             reason=UNREADABLE if position is None else None,
             explanation=None if trap is None else f"a trap: {trap}",
@@ -108,7 +108,7 @@ def _open_scorer(task: str, data: str) -> Scorer:
         answer = read_open(state.output.completion, item.text, n_answers=OPEN_TASKS[task].n_answers)
         (judgement,) = judge_open(task, [item], [answer], current_dataset(data).lexicon)
         reason = UNREADABLE if answer is None else UNJUDGED if judgement.is_unjudged else None
-        return _score(is_right=judgement.is_accepted, answer=answer, reason=reason)
+        return Score(value=CORRECT if judgement.is_accepted else INCORRECT, answer=answer, reason=reason)
 
     return score
 
@@ -121,13 +121,8 @@ def idiom_spans() -> Scorer:
         sentence = sentence_of(state.metadata)
         language = LANGUAGES[sentence.language]
         answer = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
-        is_right = answer.tags == sentence.tags
+        value = CORRECT if answer.tags == sentence.tags else INCORRECT
         reason = UNREADABLE if answer.format_error else None
-        return _score(is_right=is_right, answer=" ".join(answer.tags), reason=reason)
+        return Score(value=value, answer=" ".join(answer.tags), reason=reason)
 
     return score
-
-
-def _score(*, is_right: bool, answer: str | None, reason: str | None, explanation: str | None = None) -> Score:
-    value = CORRECT if is_right else INCORRECT
-    return Score(value=value, answer=answer, reason=reason, explanation=explanation)
