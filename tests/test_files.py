@@ -221,8 +221,8 @@ def test_what_stands_in_the_way_is_named_before_anything_changes(tmp_path):
     (folder / "folder").mkdir()
     (folder / "link").symlink_to("/etc")
     for name, message in [
-        ("x/page.html", "is a file where a folder is to be written"),
-        ("folder", "is a folder where a file is to be written"),
+        ("x/page.html", "out/x: is in the way"),
+        ("folder", "out/folder: is in the way"),
         ("link/passwd", "leads through a symbolic link"),
         ("../victim.txt", "is not one inside the folder"),
     ]:

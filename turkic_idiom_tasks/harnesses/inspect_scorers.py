@@ -25,6 +25,7 @@ from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
 from turkic_idiom_tasks.metrics.spans import span_f1_sums
+from turkic_idiom_tasks.spans import OUTSIDE
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL
@@ -120,9 +121,10 @@ def idiom_spans() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         sentence = sentence_of(state.metadata)
         language = LANGUAGES[sentence.language]
-        answer = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
-        value = CORRECT if answer.tags == sentence.tags else INCORRECT
-        reason = UNREADABLE if answer.format_error else None
-        return Score(value=value, answer=" ".join(answer.tags), reason=reason)
+        tags = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
+        reason = UNREADABLE if tags is None else None
+        tags = tags or (OUTSIDE,) * len(sentence.tokens)
+        value = CORRECT if tags == sentence.tags else INCORRECT
+        return Score(value=value, answer=" ".join(tags), reason=reason)
 
     return score

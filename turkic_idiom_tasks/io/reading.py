@@ -77,35 +77,32 @@ def display(value: Any) -> str:
 
 def first_fault(error: ValidationError) -> str:
     """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
-    fault = error.errors(include_url=False)[0]
-    field = _field(fault)
-    return f"{display(field)}: {_wrong(fault)}" if field else _wrong(fault)
+    field, wrong = _field_and_wrong(error.errors(include_url=False)[0])
+    return f"{display(field)}: {wrong}" if field else wrong
 
 
-def _field(fault: Any) -> str:
-    """Return the place of a fault without branches of unions, which pydantic names like ``function-after[…]``."""
-    return ".".join(str(part) for part in fault["loc"] if "[" not in str(part))
-
-
-def _wrong(fault: Any) -> str:
-    """Return what pydantic found wrong: our validators' own words, and no name of a class of ours."""
+def _field_and_wrong(fault: Any) -> tuple[str, str]:
+    """Return the place of a fault, and what is wrong there in our validators' own words, without names of classes."""
+    # Without branches of unions, which pydantic names like ``function-after[…]``
+    field = ".".join(str(part) for part in fault["loc"] if "[" not in str(part))
     if fault["type"] == "model_type":
-        return "must be an object"
-    return str(fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"])
+        return field, "must be an object"
+    return field, str(fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"])
 
 
 def faults(error: ValidationError) -> list[str]:
     """Return everything that pydantic found wrong with an object, for messages: the field, what is wrong, the value."""
     messages = []
     for fault in error.errors(include_url=False):
-        field = display(_field(fault))
+        name, wrong = _field_and_wrong(fault)
+        field = display(name)
         if fault["type"] == "missing":
             messages.append(f"field {field} is missing")
         elif fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             messages.append(f"unknown field {field}")
         else:
             place = f"field {field}: " if fault["loc"] else ""
-            messages.append(f"{place}{_wrong(fault)}; found {display(fault['input'])}")
+            messages.append(f"{place}{wrong}; found {display(fault['input'])}")
     return messages
 
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from turkic_idiom_tasks.tasks.items.item_types import KINDS, Item, ItemSet, Option, balanced, stable_hash
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
-from turkic_idiom_tasks.tasks.items.traps import Candidate, Question
+from turkic_idiom_tasks.tasks.items.traps import Question
 
 Traps = dict[str, tuple[Option, ...]]  # id of an item -> its traps
 
@@ -23,7 +23,7 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
     n_shorter = balanced(list(by_key), n_options, purpose="length")
     traps: Traps = {}
     for key, question in sorted(by_key.items()):
-        chosen = question.source.traps(question, key=key, n_shorter=n_shorter[key])
+        chosen = question.traps(question, key=key, n_shorter=n_shorter[key])
         if chosen is not None:
             traps[key] = chosen
     # Where two idioms share a word, shared letters are a part of what is asked about
@@ -36,7 +36,7 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
         # Traps come in the order of their types, which would be the same in every item
         question, position = by_key[key], positions[key]
         options = sorted(wrong, key=lambda option: stable_hash("order", key, option.concept))
-        options.insert(position, Option(question.gold.text, question.gold.concept))
+        options.insert(position, question.gold)
         item = Item(
             id=key,
             kind=item_set.kind,
@@ -77,12 +77,12 @@ def _balance_overlap(
             continue
         # a random trap that shares more letters than the right option, or, where that is too seldom the highest, fewer
         accepts = partial(_is_beyond, overlap=partial(overlap, question), gold=question.gold, needs_more=was_highest)
-        options = question.source.traps(question, key=key, n_shorter=n_shorter[key], accepts=accepts)
+        options = question.traps(question, key=key, n_shorter=n_shorter[key], accepts=accepts)
         if options is not None and is_highest(question, options) is not was_highest:
             traps[key] = options
             highest ^= {key}
 
 
-def _is_beyond(candidate: Candidate, *, overlap: Callable[[str], float], gold: Candidate, needs_more: bool) -> bool:
+def _is_beyond(candidate: Option, *, overlap: Callable[[str], float], gold: Option, needs_more: bool) -> bool:
     ours, others = overlap(candidate.text), overlap(gold.text)
     return ours > others if needs_more else ours < others

@@ -23,7 +23,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     repeats_row,
 )
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.csv_files import read_cells, read_whole_table
+from turkic_idiom_tasks.io.csv_files import read_records, read_text, read_whole_table
 
 ASTITCH_VARIABLE = "ASTITCH_DATA"
 ASTITCH_LANGUAGES = {"eng": "EN", "por": "PT"}  # subset -> the folder's name
@@ -152,7 +152,7 @@ def read_triplets(path: Path) -> list[Triplet]:
 def read_general_pairs(path: Path) -> list[SentencePair]:
     """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row."""
     rows = []
-    for line, cells in read_cells(path):
+    for line, _, cells in read_records(path, read_text(path), ","):
         if len(cells) != 3:
             raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")
         name = f"sts/{line}"
