@@ -142,29 +142,22 @@ def test_epochs_are_averaged(run, dataset):
     assert scores["unreadable"] == 0.5
 
 
-def test_the_open_cloze_accepts_what_the_scorer_accepts(run, dataset):
-    items = build_items(dataset, "cloze_open", "tr")
-    script = {}
+@pytest.mark.parametrize(("task", "variant"), [("cloze_open", "native"), ("recall", "en1")])
+def test_open_tasks_accept_what_the_scorer_accepts_and_name_the_answers_file(run, dataset, task, variant):
+    items = build_items(dataset, task, "tr")
+    script, read = {}, []
     for number, item in enumerate(items):
         answers = [item.idiom, f"Answer: {item.idiom}.", "kitap okumak", ""]
-        script[open_prompt(item, "cloze_open", "native")] = answers[number % 4]
-    _, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
-    read = [[item.idiom, item.idiom, "kitap okumak", None][number % 4] for number, item in enumerate(items)]
-    expected = score_open("cloze_open", items, read, dataset.lexicon)
+        script[open_prompt(item, task, variant)] = answers[number % 4]
+        read.append([item.idiom, item.idiom, "kitap okumak", None][number % 4])
+    log, scores = run(getattr(inspect_tasks, task), script.__getitem__, language="tr", prompt=variant)
+    expected = score_open(task, items, read, dataset.lexicon)
     assert scores["accuracy"] == pytest.approx(expected["accepted"], abs=1e-12)
     assert scores["unreadable"] == pytest.approx(expected["unreadable"], abs=1e-12)
-
-
-def test_recall_counts_accepted_and_unjudged_answers_and_names_the_answers_file(run, dataset):
-    items = build_items(dataset, "recall", "tr")
-    script = {}
-    for number, item in enumerate(items):
-        script[open_prompt(item, "recall")] = [item.idiom, f"Idiom: {item.idiom}.", "kitap okumak", ""][number % 4]
-    log, scores = run(inspect_tasks.recall, script.__getitem__, language="tr")
-    shares = [sum(number % 4 == turn for number in range(len(items))) / len(items) for turn in range(4)]
-    assert scores["accuracy"] == pytest.approx(shares[0] + shares[1])
-    assert (scores["unjudged"], scores["unreadable"]) == pytest.approx((shares[2], shares[3]))
-    assert log.eval.metadata["judged_answers"] == answers_digest()
+    if task == "recall":
+        n_unjudged = sum(number % 4 == 2 for number in range(len(items)))
+        assert scores["unjudged"] == pytest.approx(n_unjudged / len(items))
+        assert log.eval.metadata["judged_answers"] == answers_digest()
 
 
 def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset):

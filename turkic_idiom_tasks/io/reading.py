@@ -223,10 +223,10 @@ def decode_text(data: bytes) -> str:
     return text
 
 
-def read_json(path: Path, *, limit: int = MAX_BYTES, special_numbers: bool = False) -> Any:
+def read_json(path: Path, *, special_numbers: bool = False) -> Any:
     """Return the value of a JSON file; see `parse_json`."""
     with input_errors(path):
-        return parse_json(read_file(path, limit=limit), special_numbers=special_numbers)
+        return parse_json(read_file(path), special_numbers=special_numbers)
 
 
 def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
@@ -341,17 +341,9 @@ def _finite(text: str) -> float:
 
 def _check_values(value: Any, *, special_numbers: bool) -> None:
     """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
-    if isinstance(value, str):
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise MalformedError(f"half of a surrogate pair in the text {display(value)}") from error
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            _check_values(key, special_numbers=special_numbers)
-            _check_values(inner, special_numbers=special_numbers)
-    elif isinstance(value, list | tuple | set):
-        for inner in value:
-            _check_values(inner, special_numbers=special_numbers)
-    elif isinstance(value, float) and not math.isfinite(value) and not special_numbers:
-        raise MalformedError(f"{value} is no number that can be used")
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=special_numbers, default=str, skipkeys=True).encode()
+    except UnicodeEncodeError as error:
+        raise MalformedError("half of a surrogate pair in a text") from error
+    except ValueError as error:
+        raise MalformedError("nan or inf is no number that can be used") from error
