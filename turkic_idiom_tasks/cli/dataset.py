@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -267,7 +268,7 @@ def export(
     """
     from hub_datasets.hub_export import KIND, hub_layout
     from hub_datasets.item_export import is_held_out, item_layout
-    from turkic_idiom_tasks.io.hub_upload import DATASET, Target, check_version, publish
+    from turkic_idiom_tasks.io.hub_upload import DATASET, Target, publish
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
@@ -275,7 +276,8 @@ def export(
         check_folder(out, {}, kind=KIND)
     # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None
-    check_version(version)
+    if version is not None and not re.fullmatch(r"v[0-9]+\.[0-9]+\.[0-9]+", version):
+        raise usage_error(f"--version {version!r}: a version looks like v1.0.0")
     lexicon = load_lexicon(directory)
     if hold_out is not None:
         share, secret = hold_out

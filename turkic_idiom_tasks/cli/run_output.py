@@ -110,7 +110,6 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
 
 
 def _print_similarity(console: Console, report: RunReport, task: str) -> None:
-    """Print a table for each model on a similarity task."""
     rows = report.frame[report.frame["task"] == task]
     console.print(f"{task}: how often the right sense is nearer (accuracy), and Spearman's correlation over all pairs")
     cells: list[object] = []

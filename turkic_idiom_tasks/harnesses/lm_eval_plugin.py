@@ -189,7 +189,6 @@ def _leave_out_absent(manager: Any, group: str) -> None:
 
 
 def _tasks_of(name: str) -> list[str]:
-    """Return the names of the tasks in a group, or the name of a task itself."""
     if name not in _GROUPS:
         return [name]
     names = []

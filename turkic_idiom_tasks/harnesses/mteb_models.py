@@ -249,7 +249,6 @@ class CharNgramEncoder(AbsEncoder):
 
 
 def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, str] | None = None) -> list[ModelMeta]:
-    """Return the metadata of a model under every pooling."""
     metas = []
     for pooling in POOLINGS:
         arguments = {"path": path, "pooling": pooling, "model_prompts": prompts}

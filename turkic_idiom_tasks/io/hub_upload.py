@@ -21,7 +21,6 @@ DATASET, MODEL, SPACE = "dataset", "model", "space"
 ADDED, CHANGED, UNCHANGED, LEFT_THERE = STATES = ("added", "changed", "unchanged", "left there")
 _HUBS_OWN = frozenset({".gitattributes"})  # files that the Hub puts into every repository
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-_VERSION = re.compile(r"v\d+\.\d+\.\d+", re.ASCII)
 
 Files = Mapping[str, bytes | Path]  # path in the repository -> content, or the local file with the content
 
@@ -91,12 +90,6 @@ def folder_files(folder: Path) -> dict[str, bytes | Path]:
     if not files:
         raise InputError(f"{folder}: no such folder, or no file in it")
     return files
-
-
-def check_version(version: str | None) -> None:
-    """Raise a usage error unless a version, if there is one, looks like v1.0.0."""
-    if version is not None and not _VERSION.fullmatch(version):
-        raise usage_error(f"--version {version!r}: a version looks like v1.0.0")
 
 
 def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole: bool = False) -> Plan:
