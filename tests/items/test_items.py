@@ -200,6 +200,14 @@ def test_options_of_a_cloze_sentence_hold_for_that_sentence_alone(dataset, sets)
         assert item.id not in ids
 
 
+def test_preferences_of_the_baselines_by_hand():
+    options = tuple(map(Option, ("göz yumup durmak", "su", "ay", "göz yummamak")))
+    item = Item("i", "meaning", "tr", "tr", "c", "göz yummak", "göz yummak", options, 0)
+    expected = {"longest": [1, 0, 0, 0], "shortest": [0, 1 / 2, 1 / 2, 0], "overlap": [0, 0, 0, 1]}
+    for name, accuracies in expected.items():
+        assert [baseline_accuracy(name, [replace(item, gold=gold)]) for gold in range(4)] == accuracies
+
+
 def test_forms_beside_a_blank_can_be_learned_and_a_form_that_fits_by_chance_cannot():
     """The right option always ends as the word before the blank does; then never."""
     ends = ("ata", "eti", "uku", "ölü")
