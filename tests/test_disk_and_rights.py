@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.killing import all_at_once, become_nobody, readable
 from tests.runs.grid_data import retrieval_part, write_grid_file
 from turkic_idiom_tasks.cli import main
 
 MODEL = "turkic-idiom/char-ngrams"
-NOBODY = 65534
 BLOCK = 4096  # bytes, by which tmpfs gives space
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk, or becomes another user")
@@ -80,10 +80,8 @@ def test_on_a_full_disk_a_command_says_so_and_later_finishes(command, name, smal
         capsys.readouterr()
         assert main([*command, "--out", str(later)]) == 1
         printed = capsys.readouterr()
-        said = [
-            line for line in (printed.err + printed.out).splitlines() if "No space left on device); make room" in line
-        ]
-        assert (len(said), "Traceback" in printed.err) == (1, False), printed
+        n_said = (printed.err + printed.out).count("No space left on device); make room")
+        assert (n_said, "Traceback" in printed.err) == (1, False), printed
         assert not list(small_disk.rglob(".tmp-*"))
         assert files(earlier) == whole
         for path, content in files(later).items():
@@ -100,19 +98,15 @@ def test_a_user_without_rights_is_told_where_and_what_to_do(command, tmp_path, c
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o755)
     inputs = {place for word in command if word.startswith("/") for place in (Path(word), *Path(word).parents)}
-    modes = {path: path.stat().st_mode for path in (*inputs, *tmp_path.parents, tmp_path)}
-    for path, mode in modes.items():
-        path.chmod(mode | 0o055)
-    child = os.fork()
-    if child == 0:
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-        os._exit(main([*command, "--out", str(locked / "out")]))
-    _, status = os.waitpid(child, 0)
-    for path, mode in modes.items():
-        path.chmod(mode)
+
+    def run():
+        become_nobody()
+        assert main([*command, "--out", str(locked / "out")]) == 1
+
+    with readable([*inputs, *tmp_path.parents, tmp_path]):
+        (code,) = all_at_once([run])
     printed = capfd.readouterr().err
-    assert os.waitstatus_to_exitcode(status) == 1, printed
+    assert code == 0, printed
     assert "Traceback" not in printed
     (error,) = [line for line in printed.splitlines() if "error:" in line]
     assert str(locked) in error

@@ -5,12 +5,13 @@ import errno
 import hashlib
 import json
 import os
-import threading
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.killing import every_kill
+from tests.killing import NOBODY, all_at_once, become_nobody, every_kill, readable
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import (
     LOCK,
@@ -29,7 +30,6 @@ from turkic_idiom_tasks.io.files import (
 
 OLD = {"a.txt": b"old a", "data/b.txt": b"old b", "gone/c.txt": b"old c"}
 NEW = {"a.txt": b"new a", "data/b.txt": b"new b", "data/d.txt": b"new d"}
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def moved_aside(folder):
     folder.rename(folder.with_name(f".{folder.name}.turkic-idiom-old"))
 
 
-def test_a_folder_that_was_moved_aside_is_put_back_by_whoever_comes_next(tmp_path):
+def test_a_folder_that_was_moved_aside_is_put_back_and_never_thrown_away(tmp_path):
     folder = tmp_path / "folder"
     commit_folder(folder, OLD, kind="site")
     (folder / "mine.txt").write_bytes(b"mine")
@@ -142,40 +142,27 @@ def test_a_folder_that_was_moved_aside_is_put_back_by_whoever_comes_next(tmp_pat
         come_next()
         assert contents(folder) == OLD | {"mine.txt": b"mine"}
         assert leftovers(folder) == []
-
-
-def test_what_was_moved_aside_is_never_thrown_away_for_something_that_is_not_ours(tmp_path):
-    folder = tmp_path / "folder"
-    commit_folder(folder, OLD, kind="site")
     moved_aside(folder)
     folder.mkdir()
-    (folder / "mine.txt").write_bytes(b"mine")
+    (folder / "new.txt").write_bytes(b"new")  # which is not ours
     for call in (lambda: restore_folder(folder), lambda: commit_folder(folder, NEW, kind="site", overwrite=True)):
         with pytest.raises(InputError, match="not empty"):
             call()
-    assert contents(folder) == {"mine.txt": b"mine"}
-    assert contents(tmp_path / ".folder.turkic-idiom-old") == OLD
+    assert contents(folder) == {"new.txt": b"new"}
+    assert contents(tmp_path / ".folder.turkic-idiom-old") == OLD | {"mine.txt": b"mine"}
 
 
 @pytest.mark.usefixtures("_no_waiting")
 def test_two_writers_at_once_leave_the_content_of_one(tmp_path):
     folder = tmp_path / "folder"
     versions = [{f"{n}.txt": f"{writer} {n}".encode() for n in range(6)} for writer in range(4)]
-    errors = []
 
     def write(version):
-        try:
-            for _ in range(5):
-                commit_folder(folder, version, kind="site")
-        except BaseException as error:
-            errors.append(error)
+        for _ in range(5):
+            commit_folder(folder, version, kind="site")
 
-    threads = [threading.Thread(target=write, args=(version,)) for version in versions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert errors == []
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(write, versions))
     assert contents(folder) in versions
     assert leftovers(folder) == []
 
@@ -221,8 +208,8 @@ def test_what_stands_in_the_way_is_named_before_anything_changes(tmp_path):
     (folder / "folder").mkdir()
     (folder / "link").symlink_to("/etc")
     for name, message in [
-        ("x/page.html", "is a file where a folder is to be written"),
-        ("folder", "is a folder where a file is to be written"),
+        ("x/page.html", "out/x: is in the way"),
+        ("folder", "out/folder: is in the way"),
         ("link/passwd", "leads through a symbolic link"),
         ("../victim.txt", "is not one inside the folder"),
     ]:
@@ -261,23 +248,14 @@ def test_a_user_without_rights_changes_nothing(tmp_path, locked_place):
     for path in (tmp_path / "parent", *(tmp_path / "parent").rglob("*")):
         os.chown(path, NOBODY, NOBODY)
     os.chown({"parent": tmp_path / "parent", "theirs": folder / "theirs"}[locked_place], 0, 0)
-    places = [tmp_path, *tmp_path.parents]
-    modes = {path: path.stat().st_mode for path in places}
-    for path in places:
-        path.chmod(0o755)
-    child = os.fork()
-    if child == 0:
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-        try:
+
+    def write():
+        become_nobody()
+        with pytest.raises(InputError, match=r"\A.*cannot be written.*\Z"):
             commit_folder(folder, NEW, kind="site")
-        except InputError as error:
-            os._exit(0 if "cannot be written" in str(error) and "\n" not in str(error) else 2)
-        os._exit(1)
-    _, status = os.waitpid(child, 0)
-    for path, mode in modes.items():
-        path.chmod(mode)
-    assert os.waitstatus_to_exitcode(status) == 0
+
+    with readable([tmp_path, *tmp_path.parents]):
+        assert all_at_once([write]) == [0]
     assert contents(folder) == OLD | {"theirs/x": b"theirs"}
     assert leftovers(folder) == []
 
@@ -320,18 +298,11 @@ def test_what_an_earlier_version_left_is_read_or_refused(tmp_path):
 # temporary files
 
 
-def ended_process():
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-    return child
-
-
 def test_temporary_files_of_dead_processes_go_and_those_of_living_ones_stay(tmp_path):
     with new_folder(tmp_path / "probe") as unfinished:
         prefix = unfinished.name.rsplit("-", 2)[0]  # .tmp-<this machine>
-    dead = ended_process()
+    with subprocess.Popen(["true"]) as ended:
+        dead = ended.pid
     (tmp_path / f"{prefix}-{dead}-abc_1").write_bytes(b"half")
     (tmp_path / f"{prefix}-{dead}-folder").mkdir()
     (tmp_path / f"{prefix}-{dead}-folder" / "inner").write_bytes(b"half")

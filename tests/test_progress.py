@@ -20,13 +20,10 @@ def pass_seconds(monkeypatch):
     return set_pace
 
 
-def test_a_line_for_each_tenth(pass_seconds, capsys):
+def test_a_line_for_each_tenth_and_nothing_for_what_ends_soon(pass_seconds, capsys):
     pass_seconds(3)
     assert list(track(range(1000), "items")) == list(range(1000))
     assert capsys.readouterr().err.splitlines() == [f"items: {n:,} of 1,000" for n in range(100, 1001, 100)]
-
-
-def test_what_ends_soon_shows_nothing(pass_seconds, capsys):
     pass_seconds(0.001)
     assert list(track("abc", "items")) == ["a", "b", "c"]
     assert capsys.readouterr().err == ""

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 import hub_datasets
 import leaderboard
@@ -25,6 +26,8 @@ from turkic_idiom_tasks.io.reading import (
     Line,
     MalformedError,
     display,
+    faults,
+    first_fault,
     first_unseen,
     inner_path,
     is_unseen,
@@ -155,7 +158,7 @@ YAML_REFUSED = [
     ("a: 1\na: 2\n", "repeated key 'a'"),
     ("a: &x 1\nb: *x\n", "an alias"),
     ("a: !!python/object/apply:os.system [true]\n", "not YAML"),
-    ("a: .nan\n", "nan is no number"),
+    ("a: .nan\n", "nan or inf is no number"),
     ("a: 2026-13-45\n", "not YAML"),
     ('a: "\\uD800"\n', "half of a surrogate pair"),
     ("[" * 500, "not YAML"),
@@ -171,6 +174,15 @@ def test_yaml_that_is_refused(tmp_path, text, message):
     (tmp_path / "grid.yaml").write_text(text)
     with pytest.raises(InputError, match=r"grid\.yaml: "):
         read_yaml(tmp_path / "grid.yaml")
+
+
+def test_faults_of_pydantic_name_the_field():
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(dict[str, int]).validate_python({"a": "x"})
+    assert first_fault(caught.value).startswith("'a': Input should be a valid integer")
+    (fault,) = faults(caught.value)
+    assert fault.startswith("field 'a': Input should be a valid integer")
+    assert fault.endswith("; found 'x'")
 
 
 def test_yaml_numbers_are_numbers():

@@ -1,9 +1,10 @@
 import hashlib
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turkic_idiom_tasks.splits import SPAN_SPLITS, retrieval_split, span_split
+from turkic_idiom_tasks.splits import retrieval_split, span_split
 
 SLUGS = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)*", fullmatch=True)
 PINNED = [f"concept-{number}" for number in range(20_000)] + ["turn-a-blind-eye", "lose-face", "burn-the-midnight-oil"]
@@ -18,18 +19,14 @@ def position(key, concept):
 # another key or hash most of them.
 
 
-def test_the_retrieval_split_never_moves():
+@pytest.mark.parametrize(
+    ("split_of", "name", "test_share", "held_out"),
+    [(retrieval_split, "retrieval", 0.20, "development"), (span_split, "spans", 0.15, "validation")],
+)
+def test_a_split_never_moves(split_of, name, test_share, held_out):
     for concept in PINNED:
-        development = "development" if position("retrieval/development", concept) < 0.10 else "train"
-        assert retrieval_split(concept) == ("test" if position("retrieval", concept) < 0.20 else development)
-    assert {retrieval_split(concept) for concept in PINNED} == {"train", "development", "test"}
-
-
-def test_the_span_split_never_moves():
-    for concept in PINNED:
-        validation = "validation" if position("spans/validation", concept) < 0.10 else "train"
-        assert span_split(concept) == ("test" if position("spans", concept) < 0.15 else validation)
-    assert {span_split(concept) for concept in PINNED} == set(SPAN_SPLITS)
+        other = held_out if position(f"{name}/{held_out}", concept) < 0.10 else "train"
+        assert split_of(concept) == ("test" if position(name, concept) < test_share else other)
 
 
 @given(SLUGS)

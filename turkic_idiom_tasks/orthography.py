@@ -6,6 +6,7 @@ stand in for them (U+2018, U+2019, U+0060, U+00B4, ASCII ') become those letters
 
 import re
 import unicodedata
+from collections.abc import Collection
 from functools import cache, lru_cache
 
 from turkic_idiom_tasks.languages import Language
@@ -121,20 +122,27 @@ _DOUBLED = re.compile(r"(.)\1")
 @lru_cache(maxsize=65536)
 def skeleton(text: str, language: Language) -> str:
     """Return the coarsest form of a text: common orthography, vowels and voicing folded, no infinitive endings."""
-    return " ".join(_word_skeleton(word, language) for word in _common_words(text, language))
+    return " ".join(_skeletons(text, language))
 
 
-def _common_words(text: str, language: Language) -> list[str]:
-    return _NOT_WORD.sub("", to_common(text, language)).split()
+def _skeletons(text: str, language: Language, *, left_out: Collection[str] = ()) -> list[str]:
+    """Return the skeletons of the words of a text, in order; words to leave out are in the common orthography."""
+    skeletons = []
+    for word in _NOT_WORD.sub("", to_common(text, language)).split():
+        if word in left_out:
+            continue
+        for ending in _in_common(language.infinitives, language):
+            if word.endswith(ending) and len(word) > len(ending) + 1:
+                word = word.removesuffix(ending)
+                break
+        skeletons.append(_DOUBLED.sub(r"\1", word.translate(_SKELETON)))
+    return skeletons
 
 
-def _word_skeleton(word: str, language: Language) -> str:
-    """Return the skeleton of a word in the common orthography."""
-    for ending in _common_infinitives(language):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            word = word.removesuffix(ending)
-            break
-    return _DOUBLED.sub(r"\1", word.translate(_SKELETON))
+@cache
+def _in_common(words: Collection[str], language: Language) -> dict[str, None]:
+    """Return words in the common orthography, in order; a dictionary, in which one is found at once."""
+    return dict.fromkeys(to_common(word, language) for word in words)
 
 
 _SHARED_STEM = 3  # letters of two stems that must agree from the left
@@ -147,8 +155,7 @@ def content_stems(text: str, language: Language) -> list[str]:
     Function words are recognised before vowels and voicing are folded: Gagauz `dil` (tongue) and `diil` (not) have the
     same skeleton.
     """
-    function_words = _common_function_words(language)
-    return [_word_skeleton(word, language) for word in _common_words(text, language) if word not in function_words]
+    return _skeletons(text, language, left_out=_in_common(language.function_words, language))
 
 
 def share_stem(first: str, first_language: Language, second: str, second_language: Language) -> bool:
@@ -182,13 +189,3 @@ def _is_among(stem: str, others: list[str]) -> bool:
     """Return whether a stem is one of others, or begins like one of them."""
     beginning = stem[:_SHARED_STEM]
     return stem in others or (len(stem) >= _SHARED_STEM and any(other.startswith(beginning) for other in others))
-
-
-@cache
-def _common_infinitives(language: Language) -> tuple[str, ...]:
-    return tuple(to_common(ending, language) for ending in language.infinitives)
-
-
-@cache
-def _common_function_words(language: Language) -> frozenset[str]:
-    return frozenset(to_common(word, language) for word in language.function_words)

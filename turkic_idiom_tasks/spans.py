@@ -53,19 +53,17 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
     return tags
 
 
-def tagged_ranges(tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Return half-open ranges of word positions that the tags mark; an I after O begins a range, as in conlleval."""
-    ranges: list[tuple[int, int]] = []
+def tagged_spans(tags: Sequence[str], words: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the spans of text that the tags of the words mark, each from its first word to its last.
+
+    An I after O begins a span, as in conlleval.
+    """
+    spans = []
     start = None
     for position, tag in enumerate((*tags, OUTSIDE)):
         if start is not None and tag != INSIDE:
-            ranges.append((start, position))
+            spans.append(Span(words[start].start, words[position - 1].end))
             start = None
         if tag == BEGIN or (tag == INSIDE and start is None):
             start = position
-    return ranges
-
-
-def tagged_spans(tags: Sequence[str], words: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the spans of text that the tags of the words mark, each from its first word to its last."""
-    return tuple(Span(words[start].start, words[end - 1].end) for start, end in tagged_ranges(tags))
+    return tuple(spans)

@@ -12,7 +12,7 @@ import pytest
 import turkic_idiom_tasks
 from tests.warm_commands import run_to_end
 from turkic_idiom_tasks.harnesses import mteb_plugin
-from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB
+from turkic_idiom_tasks.harnesses.private_names import HARNESSES
 
 SEES_TASKS = "import mteb; print(sorted(t.metadata.name for t in mteb.get_tasks() if 'TurkicIdiom' in t.metadata.name))"
 ALL_TASKS = "['TurkicIdiomSTS', 'TurkicIdiomT1', 'TurkicIdiomT2', 'TurkicIdiomT3', 'TurkicIdiomT4']"
@@ -93,10 +93,11 @@ def test_the_hook_loads_nothing_but_itself():
 
 @pytest.mark.long
 def test_it_can_be_turned_off_and_registered_by_hand():
+    early = "; mteb.get_benchmarks(); from mteb.models.model_implementations import MODEL_REGISTRY"
     by_hand = "; import turkic_idiom_tasks; turkic_idiom_tasks.register(); turkic_idiom_tasks.register(); "
-    code = SEES_TASKS + by_hand + SEES_TASKS + "; print(mteb.get_benchmark('TurkicIdiom(v1)').name)"
-    run = python(code, TURKIC_IDIOM_NO_HOOK="1")
-    assert run.stdout.splitlines() == ["[]", ALL_TASKS, "TurkicIdiom(v1)"]
+    code = SEES_TASKS + early + by_hand + SEES_TASKS + "; print(mteb.get_benchmark('TurkicIdiom(v1)').name)"
+    run = python(code + "; print('turkic-idiom/char-ngrams' in MODEL_REGISTRY)", TURKIC_IDIOM_NO_HOOK="1")
+    assert run.stdout.splitlines() == ["[]", ALL_TASKS, "TurkicIdiom(v1)", "True"]
     ours_first = "from turkic_idiom_tasks import TurkicIdiomT2; " + SEES_TASKS  # which registers our tasks too
     assert python(ours_first, TURKIC_IDIOM_NO_HOOK="1").stdout.splitlines() == [ALL_TASKS]
 
@@ -110,7 +111,7 @@ def test_an_mteb_task_of_our_name_stays_mtebs():
     assert hasattr(module, "TurkicIdiomT2")
 
 
-@pytest.mark.parametrize("name", [*MTEB.private_names, *LM_EVAL.private_names], ids=str)
+@pytest.mark.parametrize("name", [name for _, names in HARNESSES.values() for name in names], ids=str)
 def test_a_name_that_a_harness_does_not_promise_is_there_and_its_loss_would_be_noticed(name):
     assert name.is_there(), f"there is no {name} any more; we need it: {name.reason}"
     assert not replace(name, module="mteb.no_such_module").is_there()

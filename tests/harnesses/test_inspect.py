@@ -24,7 +24,8 @@ from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from tests.items.conftest import byte_tokenizer, untrained_gpt  # noqa: F401
-from tests.items.model_server import Recorded, running_model
+from tests.items.model_server import answering
+from tests.llm_server import running_llm
 from tests.lm_eval_runs import clustered_error
 from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
@@ -110,12 +111,14 @@ def test_ten_options_have_ten_letters_and_the_scores_of_our_scorer(run, tmp_path
     assert set(read_log(tmp_path / "log.eval", current_dataset()).predictions) == {("meaning_rivals", "gag")}
 
 
-def test_several_sets_weigh_alike_and_few_shot_examples_come_from_training_items(run, dataset):
+def test_several_sets_weigh_alike_and_few_shot_examples_come_from_training_items(run, dataset, item_lexicon):
     by_set = {name: build_items(dataset, "meaning", name) for name in ("tr", "az", "uz")}
     script = {}
     for language, items in by_set.items():
         script |= scripted(items, ["B"] if language == "uz" else [LETTERS[item.gold] for item in items])
     log, scores = run(inspect_tasks.meaning, script.__getitem__, prompt="en2", few_shot=2)
+    first = list(inspect_tasks.meaning(data=str(item_lexicon)).dataset)[:3]  # a limited run sees every set
+    assert [sample.metadata["set"] for sample in first] == ["meaning_tr", "meaning_az", "meaning_uz"]
     uz = score_items(by_set["uz"], [1] * len(by_set["uz"]))
     assert len(by_set["az"]) != len(by_set["uz"])  # or a mean over items would be the same
     assert scores["accuracy"] == pytest.approx((1 + 1 + uz["accuracy"]) / 3, abs=1e-12)
@@ -142,29 +145,22 @@ def test_epochs_are_averaged(run, dataset):
     assert scores["unreadable"] == 0.5
 
 
-def test_the_open_cloze_accepts_what_the_scorer_accepts(run, dataset):
-    items = build_items(dataset, "cloze_open", "tr")
-    script = {}
+@pytest.mark.parametrize(("task", "variant"), [("cloze_open", "native"), ("recall", "en1")])
+def test_open_tasks_accept_what_the_scorer_accepts_and_name_the_answers_file(run, dataset, task, variant):
+    items = build_items(dataset, task, "tr")
+    script, read = {}, []
     for number, item in enumerate(items):
         answers = [item.idiom, f"Answer: {item.idiom}.", "kitap okumak", ""]
-        script[open_prompt(item, "cloze_open", "native")] = answers[number % 4]
-    _, scores = run(inspect_tasks.cloze_open, script.__getitem__, language="tr", prompt="native")
-    read = [[item.idiom, item.idiom, "kitap okumak", None][number % 4] for number, item in enumerate(items)]
-    expected = score_open("cloze_open", items, read, dataset.lexicon)
+        script[open_prompt(item, task, variant)] = answers[number % 4]
+        read.append([item.idiom, item.idiom, "kitap okumak", None][number % 4])
+    log, scores = run(getattr(inspect_tasks, task), script.__getitem__, language="tr", prompt=variant)
+    expected = score_open(task, items, read, dataset.lexicon)
     assert scores["accuracy"] == pytest.approx(expected["accepted"], abs=1e-12)
     assert scores["unreadable"] == pytest.approx(expected["unreadable"], abs=1e-12)
-
-
-def test_recall_counts_accepted_and_unjudged_answers_and_names_the_answers_file(run, dataset):
-    items = build_items(dataset, "recall", "tr")
-    script = {}
-    for number, item in enumerate(items):
-        script[open_prompt(item, "recall")] = [item.idiom, f"Idiom: {item.idiom}.", "kitap okumak", ""][number % 4]
-    log, scores = run(inspect_tasks.recall, script.__getitem__, language="tr")
-    shares = [sum(number % 4 == turn for number in range(len(items))) / len(items) for turn in range(4)]
-    assert scores["accuracy"] == pytest.approx(shares[0] + shares[1])
-    assert (scores["unjudged"], scores["unreadable"]) == pytest.approx((shares[2], shares[3]))
-    assert log.eval.metadata["judged_answers"] == answers_digest()
+    if task == "recall":
+        n_unjudged = sum(number % 4 == 2 for number in range(len(items)))
+        assert scores["unjudged"] == pytest.approx(n_unjudged / len(items))
+        assert log.eval.metadata["judged_answers"] == answers_digest()
 
 
 def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset):
@@ -205,15 +201,14 @@ def test_the_stock_command_finds_the_task_and_its_log_is_read(command, dataset, 
     gold = {prompt(item): f"The answer is ({LETTERS[item.gold]})." for item in items}
     wrong = prompt(items[0])
     gold[wrong] = LETTERS[1 - min(items[0].gold, 1)]
-    model = Recorded(gold.__getitem__)
-    with running_model(model) as url:
+    with running_llm(answering(gold.__getitem__), takes_all=True) as server:
         run = command(
             "inspect", "eval", "turkic_idiom_tasks/meaning", "-T", "language=az", "--log-dir", "logs",
             "--model", "openai-api/local/some-model", "--display", "plain",
-            data=item_lexicon, LOCAL_API_KEY="none", LOCAL_BASE_URL=url,
+            data=item_lexicon, LOCAL_API_KEY="none", LOCAL_BASE_URL=server.url,
         )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
-    assert len(model.requests) == len(items)
+    assert len(server.requests) == len(items)
     (found,) = find_predictions([tmp_path / "logs"], dataset)
     assert (found.name, found.regime) == ("local/some-model", "pretrained")
     answers = found.predictions["meaning", "az"].answers

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from hub_datasets.item_export import item_layout
-from tests.items.model_server import Recorded, running_model
+from tests.items.model_server import answering
+from tests.llm_server import running_llm
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
@@ -101,19 +102,18 @@ def test_stock_inspect_reads_and_scores_it_from_the_hub(
     def answer(prompt):
         return "ANSWER: " + next(letter for text, letter in right.items() if text in prompt)
 
-    model = Recorded(answer)
-    with running_model(model) as url:
+    with running_llm(answering(answer), takes_all=True) as server:
         run = command(
             "inspect", "eval", f"hf/{REPO}/uz_usage", "--model", "openai-api/local/m", "--log-dir", "logs",
-            "--display", "plain", LOCAL_API_KEY="none", LOCAL_BASE_URL=url, **session_online,
+            "--display", "plain", LOCAL_API_KEY="none", LOCAL_BASE_URL=server.url, **session_online,
         )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
-    assert len(model.requests) == len(items)
+    assert len(server.requests) == len(items)
     (path,) = (tmp_path / "logs").glob("*.eval")
     log = inspect_log.read_eval_log(str(path))
     assert log.results.scores[0].metrics["accuracy"].value == 1.0
     assert [sample.metadata["id"] for sample in log.samples] == [item.id for item in items]
-    shown = model.requests[0]["messages"][-1]["content"]
+    shown = server.requests[0]["messages"][-1]["content"]
     for text in option_texts(items[0]):
         assert text in shown
 

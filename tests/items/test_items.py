@@ -21,7 +21,7 @@ from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
-from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
+from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling, letter_overlap
 from turkic_idiom_tasks.tasks.items.panel import produced_shares
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
 from turkic_idiom_tasks.tasks.items.scoring import image_of
@@ -69,6 +69,11 @@ def test_knowing_no_idiom_does_not_help(sets):
         names = ("longest", "shortest", "position") if kind == "equivalent" else (*NAMES[:3], "overlap")
         for name in names:
             assert abs(baseline_accuracy(name, items) - chance) <= FIVE_POINTS, (kind, name)
+    n_highest = 0  # the right option alone shares the most letters with the idiom: in a quarter of the items
+    for item in sets["meaning", "tr", None]:
+        shared = [letter_overlap(item.text, option.text, "tr", "tr") for option in item.options]
+        n_highest += shared.index(max(shared)) == item.gold and shared.count(max(shared)) == 1
+    assert abs(n_highest - len(sets["meaning", "tr", None]) / 4) < 1
 
 
 @pytest.mark.parametrize("name", [("meaning_rivals", "uz"), ("equivalent_rivals", "az", "uz")])
@@ -195,20 +200,29 @@ def test_options_of_a_cloze_sentence_hold_for_that_sentence_alone(dataset, sets)
         assert item.id not in ids
 
 
+def test_preferences_of_the_baselines_by_hand():
+    options = tuple(map(Option, ("göz yumup durmak", "su", "ay", "göz yummamak")))
+    item = Item("i", "meaning", "tr", "tr", "c", "göz yummak", "göz yummak", options, 0)
+    expected = {"longest": [1, 0, 0, 0], "shortest": [0, 1 / 2, 1 / 2, 0], "overlap": [0, 0, 0, 1]}
+    for name, accuracies in expected.items():
+        assert [baseline_accuracy(name, [replace(item, gold=gold)]) for gold in range(4)] == accuracies
+
+
 def test_forms_beside_a_blank_can_be_learned_and_a_form_that_fits_by_chance_cannot():
     """The right option always ends as the word before the blank does; then never."""
     ends = ("ata", "eti", "uku", "ölü")
-    items = {True: [], False: []}
+    items = {"near": [], "far": [], "chance": []}
     for number in range(48):
         gold, shift = number % 4, number // 4 % 4
         options = tuple(Option(f"{number} {end}", f"c{place}") for place, end in enumerate(ends))
-        for is_learnable, end in ((True, ends[gold]), (False, ends[shift])):
-            text = f"x{end} {BLANK} son {number}"
-            items[is_learnable].append(Item(f"i{number}", "cloze", "tr", "tr", f"c{number}", "", text, options, gold))
+        for cue, before in (("near", ends[gold]), ("far", f"{ends[gold]} ara"), ("chance", ends[shift])):
+            text = f"x{before} {BLANK} son {number}"
+            items[cue].append(Item(f"i{number}", "cloze", "tr", "tr", f"c{number}", "", text, options, gold))
     for name in ("window", "ends"):
-        assert baseline_accuracy(name, items[True]) == 1
-        assert baseline_accuracy(name, items[False]) <= 0.25
-        assert baseline_accuracy(name, [replace(item, kind="meaning") for item in items[True]]) != 1
+        assert baseline_accuracy(name, items["near"]) == 1
+        assert (baseline_accuracy(name, items["far"]) == 1) == (name == "window")  # a word away
+        assert baseline_accuracy(name, items["chance"]) <= 0.25
+        assert baseline_accuracy(name, [replace(item, kind="meaning") for item in items["near"]]) != 1
 
 
 def test_a_situation_uses_no_word_of_its_idiom_and_stands_beside_the_idioms_that_were_written_for_it(dataset):

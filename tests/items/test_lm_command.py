@@ -11,7 +11,7 @@ from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.tasks.items.item_types import ItemSet
 from turkic_idiom_tasks.tasks.items.items import build_items
-from turkic_idiom_tasks.tasks.items.prompts import Cost, cost, prompt
+from turkic_idiom_tasks.tasks.items.prompts import CHARACTERS_PER_TOKEN, cost, open_prompt, prompt
 
 
 @pytest.fixture(scope="module")
@@ -57,20 +57,23 @@ def test_what_the_panel_produced_is_shown_of_open_tasks_that_it_answered(capsys)
 
 
 def test_requests_and_tokens_counted_by_hand():
-    # a token for each word; the prompt has 4 options and 26 words:
-    # What does the Turkish idiom mean? Answer with one letter: A, B, C, D. (14) Idiom: küplere binmek (3)
-    # A. kızmak B. sevinmek C. küsmek D. bakmak (8) Answer: (1)
     item = an_item("meaning")
-    assert len(prompt(item).split()) == 14 + 3 + 8 + 1
-    names = [ItemSet(task, "tr", "tr") for task in ("meaning", "recall")]
-    counted, open_cost = [cost(name, [item, item], count=lambda text: len(text.split())) for name in names]
-    # four options: 4 * (26 + 2 for the answer), for each of two items
-    assert counted == Cost("meaning_tr", 2, 8, 2 * 4 * 28, 2, 2 * 26)
-    # Name the Turkish idiom that has this meaning. Answer with the idiom only, in its citation form. (8 + 9)
-    # Meaning: küplere binmek (3) Answer: (1)
-    assert open_cost == Cost("recall_tr", 2, 0, 0, 2, 2 * 21)
-    with_examples = cost(names[0], [item, item], shots=3, count=lambda text: len(text.split()))
-    assert (with_examples.choice_tokens, with_examples.written_tokens) == (2 * 4 * (4 * 26 + 2), 2 * 4 * 26)
+    choice, recall = (ItemSet(task, "tr", "tr") for task in ("meaning", "recall"))
+    n_tokens = len(prompt(item)) / CHARACTERS_PER_TOKEN
+    # four options: 4 * (the prompt + 2 for the answer), for each of two items
+    assert list(cost(choice, [item, item]).values()) == [
+        "meaning_tr",
+        2,
+        8,
+        round(8 * (n_tokens + 2)),
+        2,
+        round(2 * n_tokens),
+    ]
+    n_open_tokens = len(open_prompt(item, "recall")) / CHARACTERS_PER_TOKEN
+    assert list(cost(recall, [item, item]).values()) == ["recall_tr", 2, 0, 0, 2, round(2 * n_open_tokens)]
+    with_examples = cost(choice, [item, item], shots=3)
+    assert with_examples["choice_tokens"] == round(8 * (4 * n_tokens + 2))
+    assert with_examples["written_tokens"] == round(2 * 4 * n_tokens)
 
 
 def test_the_command_counts_requests_and_examples(capsys):

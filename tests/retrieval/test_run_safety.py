@@ -1,14 +1,14 @@
 """`run` killed at any point, beside another run, and over damaged results: nothing lost, nothing wrong unsaid."""
 
 import json
-import multiprocessing
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
-from tests.killing import every_kill
+from tests.killing import all_at_once, every_kill
 from tests.retrieval.test_run import rows_of
 from tests.retrieval.test_stock_mteb import RANDOM, by_subset
 from turkic_idiom_tasks.dataset import open_dataset
@@ -101,24 +101,12 @@ def test_a_file_of_mteb_that_is_gone_is_written_again(tmp_path, small_lexicon, n
     assert path.read_bytes() == content
 
 
-def run_one_language(output, data, language, start):
-    start.wait()
-    run(output, data, languages=[language])
-
-
 def test_two_runs_at_once_lose_nothing(tmp_path, small_lexicon):
-    fork = multiprocessing.get_context("fork")
     expected = scores(run(tmp_path / "alone", small_lexicon))
     for attempt in range(3):
         output = tmp_path / f"output-{attempt}"
-        start = fork.Barrier(2)
-        arguments = [(output, small_lexicon, language, start) for language in ("az", "uz")]
-        processes = [fork.Process(target=run_one_language, args=part) for part in arguments]
-        for process in processes:
-            process.start()
-        for process in processes:
-            process.join(60)
-        assert [process.exitcode for process in processes] == [0, 0]
+        runs = [partial(run, output, small_lexicon, languages=[language]) for language in ("az", "uz")]
+        assert all_at_once(runs) == [0, 0]
         assert len(find_records(output)) == 2
         assert {subset: row["ndcg"] for subset, row in by_subset(view_of(output)).items()} == expected
 

@@ -39,9 +39,8 @@ def astitch(tmp_path):
     general = [("0.5", "A dog runs.", "A cat runs."), ("0.9", "A dog runs.", "One dog runs.")]
     data = root / "Task2" / "CreateEvaluationData"
     for folder in ("EN", "PT"):
-        for split in ("dev", "test"):
-            write_csv(data / folder / "NoResults" / "evalData" / f"{split}_rawSimData.csv", rows)
-            write_csv(data / "EvalSTSData" / f"{folder.lower()}_{split}_Eval_STS_Data.csv", general)
+        write_csv(data / folder / "NoResults" / "evalData" / "test_rawSimData.csv", rows)
+        write_csv(data / "EvalSTSData" / f"{folder.lower()}_test_Eval_STS_Data.csv", general)
     return root.parent
 
 

@@ -30,8 +30,8 @@ FORMAT_ERROR = None
 def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False):
     """The tags as OBI; None for a format error."""
     tokens = tokens or [word.of(sentence) for word in words(sentence)]
-    answer = read_answer(response, sentence, tokens, language, strict=strict)
-    return None if answer.format_error else "".join(tag[0] for tag in answer.tags)
+    tags = read_answer(response, sentence, tokens, language, strict=strict)
+    return None if tags is None else "".join(tag[0] for tag in tags)
 
 
 @pytest.mark.parametrize("strict", [True, False])
@@ -87,6 +87,7 @@ def test_what_both_readings_agree_on(response, expected, strict):
         ('{"idioms": ["göz yumdu", "el a', FOUND),
         # lists and bullets
         ("- göz yumdu", FOUND),
+        ("Cümledeki deyim şudur:\n\n- göz yumdu", FOUND),
         ("1) “göz yumdu”", FOUND),
         ("**göz yumdu**", FOUND),
         ("göz yummak", FOUND),
@@ -124,10 +125,6 @@ def test_a_deviation_is_read_flexibly_and_is_a_format_error_otherwise(response, 
 )
 def test_what_the_two_readings_make_of_other_words(response, flexible, strict):
     assert (read(response), read(response, strict=True)) == (flexible, strict)
-
-
-def test_prose_before_a_list_is_no_idiom():
-    assert read("Cümledeki deyim şudur:\n\n- göz yumdu") == FOUND
 
 
 @pytest.mark.parametrize(
@@ -260,16 +257,16 @@ def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout
     assert len(sentence.tokens) == len(row["tokens"])
     for answer in (json_answer(sentence), xml_answer(sentence)):
         for strict in (True, False):
-            found = read_answer(answer, sentence.sentence, sentence.tokens, LANGUAGES["tr"], strict=strict)
-            assert (found.tags, found.format_error) == (sentence.tags, False), (answer, strict)
+            tags = read_answer(answer, sentence.sentence, sentence.tokens, LANGUAGES["tr"], strict=strict)
+            assert tags == sentence.tags, (answer, strict)
 
 
 def test_the_right_answers_about_the_bundled_sentences_are_read_as_their_tags(bundled):
     for language, row in bundled[::6]:
         for answer in (json_answer(row), xml_answer(row)):
             for strict in (True, False):
-                reading = read_answer(answer, row.sentence, row.tokens, language, strict=strict)
-                assert (reading.tags, reading.format_error) == (row.tags, False), answer
+                tags = read_answer(answer, row.sentence, row.tokens, language, strict=strict)
+                assert tags == row.tags, answer
 
 
 def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):
@@ -428,11 +425,10 @@ SENTENCES = st.sampled_from([SENTENCE, "Nihan için an meselesi.", "Koʻz yumdi,
 def test_fuzz_never_raises_and_always_tags_every_token(response, sentence, language, strict):
     sentence = unicodedata.normalize("NFC", sentence)
     tokens = [word.of(sentence) for word in words(sentence)]
-    answer = read_answer(response, sentence, tokens, language, strict=strict)
-    assert len(answer.tags) == len(tokens)
-    assert set(answer.tags) <= set(LABELS)
-    if answer.format_error:
-        assert set(answer.tags) <= {O}
+    tags = read_answer(response, sentence, tokens, language, strict=strict)
+    if tags is not None:
+        assert len(tags) == len(tokens)
+        assert set(tags) <= set(LABELS)
 
 
 @pytest.mark.parametrize("strict", [True, False])

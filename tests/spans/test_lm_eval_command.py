@@ -8,7 +8,8 @@ import pytest
 
 import turkic_idiom_tasks
 from hub_datasets.judge import read_explanations
-from tests.items.model_server import Recorded, running_model
+from tests.items.model_server import answering
+from tests.llm_server import running_llm
 from tests.lm_eval_runs import results_of
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.dataset import open_dataset
@@ -71,16 +72,16 @@ def test_without_the_hook_the_folder_is_included(command, tmp_path, few_tasks):
 @pytest.mark.slow
 def test_the_stock_command_asks_a_chat_endpoint(tmp_path, few_tasks):
     """lm-eval's own client, which needs the packages of its extra `api`."""
-    endpoint = Recorded(lambda question: "no list of words")
+    endpoint = running_llm(answering(lambda question: "no list of words"), takes_all=True)
     task = ("--tasks", "turkic_idiom_span_gag", "--limit", "2", "--apply_chat_template")
     # In a child of a process that has its imports done: a start of its own would take twice as long
-    with running_model(endpoint) as url, WarmCommands("lm-eval", PYTHONPATH=few_tasks) as commands:
-        arguments = f"model=any,base_url={url}/chat/completions,max_retries=1"
+    with endpoint as server, WarmCommands("lm-eval", PYTHONPATH=few_tasks) as commands:
+        arguments = f"model=any,base_url={server.url}/chat/completions,max_retries=1"
         model = ("--model", "local-chat-completions", "--model_args", arguments)
         run = commands.run("run", *model, *task, "--output_path", "spans", cwd=tmp_path, TURKIC_IDIOM_DATA="")
     assert run.returncode == 0, run.stderr
-    assert [request["model"] for request in endpoint.requests] == ["any", "any"]
-    assert {request["messages"][-1]["role"] for request in endpoint.requests} == {"user"}
+    assert [request["model"] for request in server.requests] == ["any", "any"]
+    assert {request["messages"][-1]["role"] for request in server.requests} == {"user"}
     result, _ = results_of(tmp_path / "spans")
     scores = result["results"]["turkic_idiom_span_gag"]
     assert scores["sample_len"] == 2

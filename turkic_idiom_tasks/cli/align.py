@@ -46,7 +46,7 @@ def align(
         ),
     ] = None,
     format: Annotated[
-        SourceFormat, typer.Option("--format", help="Format of the dictionary, as in dataset import.")
+        SourceFormat, typer.Option(help="Format of the dictionary, as in dataset import.")
     ] = SourceFormat.columns,
     out: Annotated[
         Path | None,
@@ -60,18 +60,15 @@ def align(
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder: mteb or Hugging Face name, or a folder.")
     ] = _MODEL,
-    prefix: Annotated[
-        str, typer.Option("--prefix", metavar="TEXT", help="Before each text, such as 'query: ' for E5.")
-    ] = "",
+    prefix: Annotated[str, typer.Option(metavar="TEXT", help="Before each text, such as 'query: ' for E5.")] = "",
     precision: Annotated[
-        float, typer.Option("--precision", min=0.0, max=1.0, help="Of what is added, on the known pairs.")
+        float, typer.Option(min=0.0, max=1.0, help="Of what is added, on the known pairs.")
     ] = PRECISION,
     review_precision: Annotated[
-        float, typer.Option("--review-precision", min=0.0, max=1.0, help="Of what goes to DIR-review.csv, for people.")
+        float, typer.Option(min=0.0, max=1.0, help="Of what goes to DIR-review.csv, for people.")
     ] = REVIEW_PRECISION,
     calibrate_on: Annotated[
-        str | None,
-        typer.Option("--calibrate-on", metavar="CODE", help="Another language of the lexicon, if too little is known."),
+        str | None, typer.Option(metavar="CODE", help="Another language of the lexicon, if too little is known.")
     ] = None,
 ) -> None:
     """Find the entries of a dictionary that mean the same as the concepts of a lexicon.

@@ -47,7 +47,6 @@ def print_comparison(report: Report, console: Console) -> None:
 
 
 def _notes(report: Report, *, is_wide: bool) -> list[str]:
-    """Return notes on the meaning of the columns and the limits of the comparison."""
     tasks = {row.task for row in report.rows}
     n_tests = sum(row.holm is not None for row in report.rows)
     notes = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -53,7 +54,7 @@ Data = Annotated[
 )
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", show_default=False)],
-    format: Annotated[SourceFormat, typer.Option("--format", help="Format of the file.")],
+    format: Annotated[SourceFormat, typer.Option(help="Format of the file.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New or empty, unless --overwrite.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the lexicon that DIR holds.")] = False,
 ) -> None:
@@ -82,7 +83,7 @@ def import_(
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
 def annotate(
-    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="Of the rows.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="CODE", help="Of the rows.")] = None,
     file: Annotated[
         Path | None, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")
     ] = None,
@@ -158,7 +159,7 @@ def check(
 def stats(
     directory: Directory = BUNDLED,
     format: Annotated[
-        Literal["table", "json", "card"], typer.Option("--format", help="card: the README.md of the directory.")
+        Literal["table", "json", "card"], typer.Option(help="card: the README.md of the directory.")
     ] = "table",
     dictionary: Annotated[
         tuple[SourceFormat, Path] | None,
@@ -238,21 +239,19 @@ def export(
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder: new, empty, or an earlier export.")
     ] = None,
     repo: Annotated[
-        str | None, typer.Option("--repo", metavar="ORG/NAME", help="Repository on the Hub; created if there is none.")
+        str | None, typer.Option(metavar="ORG/NAME", help="Repository on the Hub; created if there is none.")
     ] = None,
     version: Annotated[
-        str | None, typer.Option("--version", metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
+        str | None, typer.Option(metavar="TAG", help="Of the commit, as v1.0.0; tags are never moved.")
     ] = None,
     yes: Publish = False,
     licence: Annotated[
         str | None, typer.Option("--licence", "--license", metavar="ID", help="For the README, as the Hub names it.")
     ] = None,
-    kind: Annotated[
-        Literal["lexicon", "language-models"], typer.Option("--kind", help="The lexicon, or the items.")
-    ] = "lexicon",
+    kind: Annotated[Literal["lexicon", "language-models"], typer.Option(help="The lexicon, or the items.")] = "lexicon",
     hold_out: Annotated[
         tuple[float, Path] | None,
-        typer.Option("--hold-out", metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
+        typer.Option(metavar="SHARE FILE", help="Of items: keep a share back, by the secret in FILE."),
     ] = None,
 ) -> None:
     """Write a lexicon, or the items for language models, as a dataset in the layout of the Hub.
@@ -269,7 +268,7 @@ def export(
     """
     from hub_datasets.hub_export import KIND, hub_layout
     from hub_datasets.item_export import is_held_out, item_layout
-    from turkic_idiom_tasks.io.hub_upload import DATASET, Target, check_version, publish
+    from turkic_idiom_tasks.io.hub_upload import DATASET, Target, publish
 
     if (out is None) == (repo is None):
         raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
@@ -277,7 +276,8 @@ def export(
         check_folder(out, {}, kind=KIND)
     # A name or version that cannot be is found now, and not after the minute that the items take.
     target = Target(repo, DATASET) if repo is not None else None
-    check_version(version)
+    if version is not None and not re.fullmatch(r"v[0-9]+\.[0-9]+\.[0-9]+", version):
+        raise usage_error(f"--version {version!r}: a version looks like v1.0.0")
     lexicon = load_lexicon(directory)
     if hold_out is not None:
         share, secret = hold_out

@@ -71,12 +71,10 @@ def span(
         "span-results"
     ),
     data: Data = "",
-    language: Annotated[str, typer.Option("--language", metavar="LANG", help="Language to train on.")] = "tr",
+    language: Annotated[str, typer.Option(metavar="LANG", help="Language to train on.")] = "tr",
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target", metavar="LANG", help="Other language to test on; may be repeated.  [default: all of the data]"
-        ),
+        typer.Option(metavar="LANG", help="Other language to test on; may be repeated.  [default: all of the data]"),
     ] = None,
     seed: Seeds = None,
     values: SpanSettings = None,
@@ -132,15 +130,12 @@ def retrieval(
     regime: Annotated[
         Literal["tr-only", "monolingual", "cross-lingual"],
         typer.Option(
-            "--regime",
             metavar="REGIME",
             help="tr-only (Turkish idioms and meanings), monolingual (those of --language) or cross-lingual (Turkish "
             "idioms, meanings in --language, or in all other languages).",
         ),
     ],
-    language: Annotated[
-        str | None, typer.Option("--language", metavar="LANG", help="Language of the meanings.")
-    ] = None,
+    language: Annotated[str | None, typer.Option(metavar="LANG", help="Language of the meanings.")] = None,
     out: NewFolder = None,
     data: Data = "",
     seed: Seed = 42,

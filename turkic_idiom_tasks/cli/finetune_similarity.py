@@ -18,12 +18,13 @@ from turkic_idiom_tasks.cli.finetune import (
 )
 from turkic_idiom_tasks.cli.options import TrustRemoteCode
 from turkic_idiom_tasks.cli.output import (
+    SIMILARITY_HEAD,
     UNDEFINED,
     cells_of,
+    new_table,
     plain_console,
     print_line,
     similarity_cells,
-    similarity_table,
 )
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
@@ -157,7 +158,7 @@ def similarity(
     if not scores:
         console.print("No test pairs: a table of triplets has none.")
     else:
-        table = similarity_table("Spearman")
+        table = new_table("Spearman", SIMILARITY_HEAD, min_width=5)
         for subset, after in scores.items():
             for name, row in (("untuned", untuned_scores[subset]), ("tuned" if tuned.kept.step else "kept", after)):
                 cells = similarity_cells(row, row["spearman_ci_low"], row["spearman_ci_high"])

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 )
 def mine(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Treebanks (.conllu), or a sentence a line.")],
-    lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="Language of the sentences.")],
+    lang: Annotated[str, typer.Option(metavar="CODE", help="Language of the sentences.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="JSONL to write; new.")],
     data: Data = BUNDLED,
 ) -> None:
@@ -78,10 +78,10 @@ def mine(
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset found --fetch --corpora corpora --out found-spans")
 def found(
-    corpora: Annotated[Path, typer.Option("--corpora", metavar="DIR", help="Folder with a folder for each corpus.")],
+    corpora: Annotated[Path, typer.Option(metavar="DIR", help="Folder with a folder for each corpus.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="New, empty, or an earlier output.")],
     annotations: Annotated[
-        Path | None, typer.Option("--annotations", metavar="DIR", help="Of one's own.  [default: the bundled ones]")
+        Path | None, typer.Option(metavar="DIR", help="Of one's own.  [default: the bundled ones]")
     ] = None,
     fetch: Annotated[
         bool, typer.Option("--fetch", help="First download what is missing, at the stated commits.")

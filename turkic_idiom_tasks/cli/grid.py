@@ -79,8 +79,7 @@ def run(
         int | None, typer.Option("--cpus-per-cell", min=1, metavar="N", help="Cores for a cell.  [default: 1]")
     ] = None,
     address: Annotated[
-        str | None,
-        typer.Option("--address", metavar="ADDRESS", help="Ray cluster to use: auto, or HOST:PORT."),
+        str | None, typer.Option(metavar="ADDRESS", help="Ray cluster to use: auto, or HOST:PORT.")
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Also run cells that failed before.")] = False,
     trust_remote_code: TrustRemoteCode = False,

@@ -6,7 +6,6 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -109,7 +108,7 @@ def stats(
     kind: Kinds = None,
     lang: Languages = None,
     shots: Annotated[
-        int | None, typer.Option("--shots", min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
+        int | None, typer.Option(min=0, metavar="N", help="Also the cost, with N examples in each prompt.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of tables.")] = False,
 ) -> None:
@@ -148,7 +147,7 @@ def stats(
                 produced, n_hard = sum(shares) / len(shares), sum(share <= HARD for share in shares)
                 row["panel"].append({"set": item_set.name, "items": len(shares), "produced": produced, "hard": n_hard})
             if items and shots is not None:
-                row["cost"].append(asdict(cost(item_set, items, shots=shots)))
+                row["cost"].append(cost(item_set, items, shots=shots))
         rows.append(row)
     if as_json:
         for row in rows:

@@ -23,6 +23,8 @@ SIMILARITY_COLUMNS = {  # score -> heading
     "spearman_idiom": "idiom",
     "spearman_general": "general",
 }
+# Behind a name: what the pairs with idioms show, and Spearman's correlation over all pairs
+SIMILARITY_HEAD = (*SIMILARITY_COLUMNS.values(), "all pairs", "95%")
 _NAME_WIDTH = 24  # of a column of names, which are folded
 UNDEFINED = "-: undefined, because one side is constant or there is no such pair"
 
@@ -66,13 +68,8 @@ def interval_text(low: float, high: float, *, between: str = "-") -> str:
     return "-" if math.isnan(low) or math.isnan(high) else f"{low:.3f}{between}{high:.3f}".replace("0.", ".")
 
 
-def similarity_table(title: str) -> Table:
-    """Return an empty table: a name, what the pairs with idioms show, and Spearman's correlation over all pairs."""
-    return new_table(title, [*SIMILARITY_COLUMNS.values(), "all pairs", "95%"], min_width=5)
-
-
 def similarity_cells(scores: Mapping[str, float], low: float, high: float) -> list[str]:
-    """Return the cells of a row behind its name."""
+    """Return the cells below `SIMILARITY_HEAD`."""
     others = [score_text(scores[name]) for name in SIMILARITY_COLUMNS]
     # "to", because both ends may be negative
     return [*others, score_text(scores["spearman"]), interval_text(low, high, between=" to ")]

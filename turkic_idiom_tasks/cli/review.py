@@ -27,12 +27,12 @@ UNDEFINED = "undefined"
 @dataset_app.command(epilog="Example: turkic-idiom dataset review --lang az --n 200 --out review.html")
 def review(
     files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="What reviewers sent back.")] = None,
-    lang: Annotated[str | None, typer.Option("--lang", metavar="CODE", help="Of the entries.")] = None,
+    lang: Annotated[str | None, typer.Option(metavar="CODE", help="Of the entries.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A new file.")] = Path("review.html"),
     n: Annotated[
-        int | None, typer.Option("--n", metavar="N", min=1, help="How many entries.  [default: all of the language]")
+        int | None, typer.Option(metavar="N", min=1, help="How many entries.  [default: all of the language]")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the order among equally doubtful entries.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the order among equally doubtful entries.")] = 1,
     data: Data = BUNDLED,
 ) -> None:
     """Write a page on which a native speaker reviews entries of --lang, or take the FILES that reviewers send back.

@@ -63,7 +63,6 @@ def run_command(
     base_url: Annotated[
         str,
         typer.Option(
-            "--base-url",
             metavar="URL",
             help="Server with OpenAI's protocol of embeddings, such as http://localhost:8000/v1, for -m openai/NAME; "
             "the key is in OPENAI_API_KEY.",
@@ -75,7 +74,6 @@ def run_command(
     submission: Annotated[
         Path | None,
         typer.Option(
-            "--submission",
             metavar="FILE",
             help="Score nothing, and write the submission form of SemEvalIdiomSTS for the most recent part there is.",
         ),

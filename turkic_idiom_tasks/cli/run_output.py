@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turkic_idiom_tasks.cli.output import (
+    SIMILARITY_HEAD,
     UNDEFINED,
     cells_of,
     interval_text,
@@ -18,7 +19,6 @@ from turkic_idiom_tasks.cli.output import (
     plain_console,
     score_text,
     similarity_cells,
-    similarity_table,
 )
 from turkic_idiom_tasks.io.progress import Lines
 from turkic_idiom_tasks.io.reading import printable
@@ -110,7 +110,6 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
 
 
 def _print_similarity(console: Console, report: RunReport, task: str) -> None:
-    """Print a table for each model on a similarity task."""
     rows = report.frame[report.frame["task"] == task]
     console.print(f"{task}: how often the right sense is nearer (accuracy), and Spearman's correlation over all pairs")
     cells: list[object] = []
@@ -119,7 +118,7 @@ def _print_similarity(console: Console, report: RunReport, task: str) -> None:
         mark_of_all = "" if model_rows[IS_RELIABLE].any() else f" {UNRELIABLE_MARK}"
         cells.append(f"{printable(str(model))}{mark_of_all}")
         console.print(cells[-1], soft_wrap=True)
-        table = similarity_table("")
+        table = new_table("", SIMILARITY_HEAD, min_width=5)
         for _, row in model_rows.iterrows():
             mark = "" if row[IS_RELIABLE] or mark_of_all else UNRELIABLE_MARK
             *scores, interval = similarity_cells(row, row["spearman_low"], row["spearman_high"])

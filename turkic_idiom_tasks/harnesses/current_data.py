@@ -9,6 +9,8 @@ from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.languages import add_languages
 
+_open_once = lru_cache(maxsize=4)(open_dataset)  # by the name itself, because the variable may change in a notebook
+
 # Before the modules are imported that list tasks by language: stock commands name their data by the variable alone
 if os.environ.get(DATA_VARIABLE):
     add_languages(Path(os.environ[DATA_VARIABLE]).expanduser())
@@ -28,8 +30,3 @@ def cache_folder(purpose: str, revision: str) -> Path:
     except OSError:
         folder = Path(tempfile.gettempdir()) / "turkic-idiom-tasks" / purpose / revision
     return folder
-
-
-@lru_cache(maxsize=4)  # by the name itself, because the variable may change in a notebook
-def _open_once(name: str) -> Dataset:
-    return open_dataset(name)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, TASK_FOLDER, hook
-from turkic_idiom_tasks.harnesses.private_names import LM_EVAL, MTEB, Harness, installed_version
+from turkic_idiom_tasks.harnesses.private_names import HARNESSES, installed_version
 
 DISTRIBUTION = "turkic-idiom-tasks"
 # Always listed with their versions, and imported in this order, so that the culprit comes first
@@ -38,14 +38,6 @@ class Diagnosis:
     problems: list[str] = field(default_factory=list)  # what is wrong, in a few words each
     advice: list[str] = field(default_factory=list)  # what to do, a line each; empty if nothing is wrong
     verdict: str = "everything is registered: mteb and lm-eval know the tasks, and the data can be read"
-
-    def lines(self) -> list[str]:
-        """Return the verdict, what to do, and then the details."""
-        verdict = self.verdict
-        if self.problems:
-            count = f"{len(self.problems)} problem{'s' if len(self.problems) > 1 else ''}"
-            verdict = f"{count}: {'; '.join(self.problems)}"
-        return [verdict, *(f"-> {line}" for line in dict.fromkeys(self.advice)), "", *self.details]
 
     def fault(self, detail: str, advice: str, *, problem: str = "", is_consequence: bool = False) -> None:
         """Note what is wrong and what to do; a consequence most likely follows from an earlier problem."""
@@ -83,13 +75,21 @@ def diagnose() -> Diagnosis:
 
 
 def print_diagnosis(look: Callable[[], Diagnosis] = diagnose) -> int:
-    """Write what a function finds to stdout, and return the exit code: 0 if nothing is wrong, otherwise 1."""
+    """Write what a function finds to stdout: the verdict, what to do, and then the details.
+
+    Return the exit code: 0 if nothing is wrong, otherwise 1.
+    """
     with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
     with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported
         diagnosis = look()
+    verdict = diagnosis.verdict
+    if diagnosis.problems:
+        count = f"{len(diagnosis.problems)} problem{'s' if len(diagnosis.problems) > 1 else ''}"
+        verdict = f"{count}: {'; '.join(diagnosis.problems)}"
+    advice = [f"-> {line}" for line in dict.fromkeys(diagnosis.advice)]
     try:
-        for line in diagnosis.lines():
+        for line in (verdict, *advice, "", *diagnosis.details):
             sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head -1`, has all that it wants
@@ -189,7 +189,7 @@ def _look_at_mteb(diagnosis: Diagnosis) -> None:
     diagnosis.check(f"mteb benchmark {BENCHMARK_NAME}", BENCHMARK_NAME in benchmark_names, REGISTER)
     count = f"{n_models} registered"
     diagnosis.check("mteb models", n_models > 0, REGISTER, good=count, bad=count)
-    _look_at_private_names(diagnosis, MTEB)
+    _look_at_private_names(diagnosis, "mteb")
 
 
 def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
@@ -205,16 +205,15 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     for name in (*GROUPS, ALL):
         diagnosis.check(f"lm-eval group {name}", name in known, advice)
     diagnosis.check(f"lm-eval model {MODEL_NAME}", MODEL_NAME in model_registry, advice)
-    _look_at_private_names(diagnosis, LM_EVAL)
+    _look_at_private_names(diagnosis, "lm-eval")
 
 
-def _look_at_private_names(diagnosis: Diagnosis, harness: Harness) -> None:
-    for name in harness.private_names:
-        if name.is_there():
-            continue
-        detail = f"{harness.name} has no {name}, which is needed: {name.reason}"
-        advice = f"pip install '{harness.name}{harness.versions}'"
-        diagnosis.fault(detail, advice, problem=f"this {harness.name} lacks {name}")
+def _look_at_private_names(diagnosis: Diagnosis, harness: str) -> None:
+    versions, private_names = HARNESSES[harness]
+    for name in private_names:
+        if not name.is_there():
+            detail = f"{harness} has no {name}, which is needed: {name.reason}"
+            diagnosis.fault(detail, f"pip install '{harness}{versions}'", problem=f"this {harness} lacks {name}")
 
 
 def _look_at_data(diagnosis: Diagnosis) -> None:

@@ -1,7 +1,7 @@
 """Start-up hook, which runs in EVERY interpreter of the environment and so imports nothing but sys and os.
 
 It puts a finder on sys.meta_path that waits for the modules in `TARGETS`. When one of them has been executed, the
-finder calls our function with it, which adds our classes in the way in which the module adds its own. A failure is
+finder has our function called with it, which adds our classes in the way in which the module adds its own. A failure is
 reported once and never stops the host.
 """
 
@@ -21,25 +21,6 @@ TARGETS = {  # module that was executed -> (module of ours, function to call wit
     "lm_eval.evaluator_utils": (_LM_EVAL_PLUGIN, "add_standard_errors"),
     "lm_eval.models": (_LM_EVAL_PLUGIN, "add_model"),
 }
-
-
-class _Loader:
-    """A loader that replaces a module's loader for one call of exec_module."""
-
-    def __init__(self, loader):
-        self._loader = loader
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        # A module shows its own loader, which pkgutil, importlib.resources and reload look at
-        module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
-        extend(module)
 
 
 def extend(module):
@@ -67,7 +48,7 @@ class Finder:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        """Return the module's own spec with our loader around its loader; None for any other module."""
+        """Return the module's own spec, whose loader calls `extend` once; None for any other module."""
         if name not in TARGETS:
             return None
         for finder in sys.meta_path:  # importlib.util.find_spec would ask this finder again
@@ -75,10 +56,24 @@ class Finder:
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None:
-                if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+                extend_when_executed(spec.loader)
                 return spec
         return None
+
+
+def extend_when_executed(loader):
+    """Make a loader call `extend` after the next module that it executes, if that is a target."""
+    if not hasattr(loader, "exec_module"):
+        return
+    original = loader.exec_module
+
+    def exec_module(module):
+        vars(loader).pop("exec_module", None)  # so that the loader's own is back: some load many modules
+        original(module)
+        if module.__name__ in TARGETS:
+            extend(module)
+
+    loader.exec_module = exec_module
 
 
 def install() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain, zip_longest
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -42,17 +43,15 @@ def item_samples(
         raise _nothing(dataset, task, languages, known=known)
     columns = []
     for item_set in sets:
-        # Training items take long to make, so they are made only if examples are wanted
-        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
-        answered = [asked(task, example, variant) for example in examples]
-        turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
             question, answer = asked(task, item, variant)
             choices = None if task in OPEN_TASKS else [option.text for option in item.options]
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
-            messages = [*turns, ChatMessageUser(content=question)]
-            column.append(Sample(id=item.id, input=messages, target=answer, choices=choices, metadata=about))
+            column.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
+        # Training items take long to make, so they are made only if examples are wanted
+        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
+        _put_examples(column, [asked(task, example, variant) for example in examples], few_shot, item_set.name)
         columns.append(column)
     return _interleaved(columns)
 
@@ -67,16 +66,15 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
     columns = []
     for code in codes:
         sentences = dataset.sentences(code)
-        answered = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
-        turns = _example_turns(answered, few_shot, code)
         concepts = idiom_clusters(sentences[TEST])
         column = []
         for sentence in sentences[TEST]:
             about: dict[str, Any] = {"concept": concepts[sentence.id], "set": f"spans_{code}"}
             about |= {"digest": row_digest(sentence), "sentence": asdict(sentence)}
-            messages = [*turns, ChatMessageUser(content=ask(sentence.sentence, code))]
-            name = f"spans_{code}/{sentence.id}"
-            column.append(Sample(id=name, input=messages, target=answer(sentence), metadata=about))
+            name, question = f"spans_{code}/{sentence.id}", ask(sentence.sentence, code)
+            column.append(Sample(id=name, input=question, target=answer(sentence), metadata=about))
+        answered = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
+        _put_examples(column, answered, few_shot, code)
         columns.append(column)
     return _interleaved(columns)
 
@@ -104,14 +102,15 @@ def _check_options(variant: str, known: Iterable[str], few_shot: int) -> None:
         raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
 
 
-def _example_turns(answered: Sequence[tuple[str, str]], few_shot: int, name: str) -> list[ChatMessage]:
-    """Return the turns of a chat in which questions of the training split are asked and answered."""
+def _put_examples(samples: Iterable[Sample], answered: Sequence[tuple[str, str]], few_shot: int, name: str) -> None:
+    """Put the turns of a chat in which training items are asked and answered before the question of each sample."""
     if len(answered) < few_shot:
         raise usage_error(f"few_shot={few_shot}: {name} has only {len(answered)} training items")
     turns: list[ChatMessage] = []
     for question, answer in answered:
         turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
-    return turns
+    for sample in samples:
+        sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
 
 
 def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:
@@ -122,7 +121,4 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
 
 def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:
     """Return the first samples of all columns, then the second ones, so that a limited run sees every set."""
-    samples = []
-    for row in range(max(map(len, columns))):
-        samples += [column[row] for column in columns if row < len(column)]
-    return samples
+    return [sample for sample in chain.from_iterable(zip_longest(*columns)) if sample is not None]

@@ -25,6 +25,7 @@ from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
 from turkic_idiom_tasks.metrics.spans import span_f1_sums
+from turkic_idiom_tasks.spans import OUTSIDE
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL
@@ -80,8 +81,8 @@ def idiom_choice() -> Scorer:
         item = item_of(state.metadata)
         position = read_letter(state.output.completion, len(item.options))
         trap = None if position is None else item.options[position].trap
-        return _score(
-            is_right=position == item.gold,
+        return Score(
+            value=CORRECT if position == item.gold else INCORRECT,
             answer=None if position is None else LETTERS[position],
             reason=UNREADABLE if position is None else None,
             explanation=None if trap is None else f"a trap: {trap}",
@@ -99,7 +100,7 @@ def idiom_recall(data: str = "", task: str = RECALL) -> Scorer:
         answer = read_open(state.output.completion, item.text, n_answers=OPEN_TASKS[task].n_answers)
         (judgement,) = judge_open(task, [item], [answer], current_dataset(data).lexicon)
         reason = UNREADABLE if answer is None else UNJUDGED if judgement.is_unjudged else None
-        return _score(is_right=judgement.is_accepted, answer=answer, reason=reason)
+        return Score(value=CORRECT if judgement.is_accepted else INCORRECT, answer=answer, reason=reason)
 
     return score
 
@@ -111,14 +112,10 @@ def idiom_spans() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         sentence = sentence_of(state.metadata)
         language = LANGUAGES[sentence.language]
-        answer = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
-        is_right = answer.tags == sentence.tags
-        reason = UNREADABLE if answer.format_error else None
-        return _score(is_right=is_right, answer=" ".join(answer.tags), reason=reason)
+        tags = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
+        reason = UNREADABLE if tags is None else None
+        tags = tags or (OUTSIDE,) * len(sentence.tokens)
+        value = CORRECT if tags == sentence.tags else INCORRECT
+        return Score(value=value, answer=" ".join(tags), reason=reason)
 
     return score
-
-
-def _score(*, is_right: bool, answer: str | None, reason: str | None, explanation: str | None = None) -> Score:
-    value = CORRECT if is_right else INCORRECT
-    return Score(value=value, answer=answer, reason=reason, explanation=explanation)

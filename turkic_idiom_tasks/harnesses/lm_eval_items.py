@@ -11,7 +11,6 @@ from typing import Any
 from datasets import Dataset as HarnessDataset
 from lm_eval.api.samplers import ContextSampler
 
-from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
@@ -20,7 +19,7 @@ from turkic_idiom_tasks.results.item_answers import find_items, row_digest
 from turkic_idiom_tasks.splits import TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
-from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
@@ -90,7 +89,26 @@ def load(
     def build(split: str) -> HarnessDataset:
         documents = []
         for item in build_items(dataset, kind, language, target or None, split=split):
-            documents += [_document(dataset, item, kind=kind, variant=variant) for variant in variants]
+            for variant in variants:
+                query, answer = prompts.asked(kind, item, variant)
+                document = {
+                    "id": item.id,
+                    "kind": kind,  # of the task: an open task is apart from the kind of its items
+                    "concept": item.concept,  # unit of the resampling for the interval
+                    "lang": item.language,
+                    "target_lang": item.target,
+                    "idiom": item.idiom,
+                    "text": item.text,
+                    "options": [option.text for option in item.options],
+                    "traps": [option.trap for option in item.options],
+                    "gold": item.gold,
+                    "digest": row_digest(item),
+                    "prompt": variant,
+                    "query": query,
+                    "letters": list(prompts.letters(item)),
+                    "answer": answer,
+                }
+                documents.append(document)
         return HarnessDataset.from_list(documents)
 
     n_items = len(build_items(dataset, kind, language, target or None))
@@ -105,27 +123,6 @@ def load(
             dataset.path,
         )
     return _Splits(build)
-
-
-def _document(dataset: Dataset, item: Item, *, kind: str, variant: str) -> dict[str, Any]:
-    query, answer = prompts.asked(kind, item, variant)
-    return {
-        "id": item.id,
-        "kind": kind,  # of the task: an open task is apart from the kind of its items
-        "concept": item.concept,  # unit of the resampling for the interval
-        "lang": item.language,
-        "target_lang": item.target,
-        "idiom": item.idiom,
-        "text": item.text,
-        "options": [option.text for option in item.options],
-        "traps": [option.trap for option in item.options],
-        "gold": item.gold,
-        "digest": row_digest(item),
-        "prompt": variant,
-        "query": query,
-        "letters": list(prompts.letters(item)),
-        "answer": answer,
-    }
 
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:

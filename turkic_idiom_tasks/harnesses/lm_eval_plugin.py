@@ -18,6 +18,7 @@ from typing import Any
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.hook import TARGETS
 from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
 from turkic_idiom_tasks.languages import LANGUAGES, counted, own_records
 from turkic_idiom_tasks.tasks.items.items import build_items
@@ -45,16 +46,15 @@ def add_tasks(module: ModuleType) -> None:
     our folder by its entry point, the folder is not added again.
     """
     original = module.TaskManager.__init__
+    if hasattr(original, "__wrapped__"):
+        return
     load_spec = module.TaskManager._load_spec
 
     @functools.wraps(original)
     def __init__(  # noqa: N807
         manager: Any, verbosity: Any = None, include_path: Any = None, *args: Any, **options: Any
     ) -> None:
-        if not include_path:
-            folders = []
-        else:
-            folders = list(include_path) if isinstance(include_path, list | tuple) else [include_path]
+        folders = include_path if isinstance(include_path, list | tuple) else [include_path] if include_path else []
         find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
         known = {Path(folder).resolve() for folder in (*folders, *find_plugins())}
         # Ours comes first, because a later folder replaces tasks of the same name: the user's stay the user's
@@ -84,6 +84,8 @@ def add_model(module: ModuleType) -> None:
 def add_provenance(module: ModuleType) -> None:
     """Make the results of our tasks from `lm_eval.evaluator.simple_evaluate` name their data."""
     original = module.simple_evaluate
+    if hasattr(original, "names_data"):
+        return
 
     @functools.wraps(original)
     def simple_evaluate(*args: Any, **options: Any) -> Any:
@@ -115,6 +117,8 @@ def add_provenance(module: ModuleType) -> None:
 def add_standard_errors(module: ModuleType) -> None:
     """Make `lm_eval.evaluator_utils` take the standard error of a score that brings its own."""
     original = module.stderr_for_metric
+    if hasattr(original, "__wrapped__"):
+        return
 
     @functools.wraps(original)
     def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:
@@ -126,18 +130,9 @@ def add_standard_errors(module: ModuleType) -> None:
 
 def add_late() -> None:
     """Extend an lm-eval that was imported before the hook was installed; it can be called repeatedly."""
-    manager = sys.modules.get("lm_eval.tasks.manager")
-    if manager is not None and not hasattr(manager.TaskManager.__init__, "__wrapped__"):
-        add_tasks(manager)
-    models = sys.modules.get("lm_eval.models")
-    if models is not None:
-        add_model(models)
-    utilities = sys.modules.get("lm_eval.evaluator_utils")
-    if utilities is not None and not hasattr(utilities.stderr_for_metric, "__wrapped__"):
-        add_standard_errors(utilities)
-    evaluator = sys.modules.get("lm_eval.evaluator")
-    if evaluator is not None and not hasattr(evaluator.simple_evaluate, "names_data"):
-        add_provenance(evaluator)
+    for name, (plugin, function) in TARGETS.items():
+        if plugin == __name__ and name in sys.modules:
+            globals()[function](sys.modules[name])
 
 
 @functools.cache
@@ -193,7 +188,6 @@ def _leave_out_absent(manager: Any, group: str) -> None:
 
 
 def _tasks_of(name: str) -> list[str]:
-    """Return the names of the tasks in a group, or the name of a task itself."""
     if name not in _GROUPS:
         return [name]
     names = []

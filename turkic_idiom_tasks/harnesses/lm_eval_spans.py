@@ -15,7 +15,7 @@ from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts, token_counts
 from turkic_idiom_tasks.results.item_answers import row_digest
-from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS
@@ -59,11 +59,11 @@ def _target(document: Document, *, prompt: str) -> str:
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:
     language, tokens = LANGUAGES[document["lang"]], document["tokens"]
-    answer = read_answer(response, document["sentence"], tokens, language, strict=strict)
+    tags = read_answer(response, document["sentence"], tokens, language, strict=strict)
     return {
-        "tags": answer.tags,
-        "format_error": int(answer.format_error),
-        "subwords": None if answer.format_error else _subwords(response, len(tokens)),
+        "tags": [OUTSIDE] * len(tokens) if tags is None else tags,
+        "format_error": int(tags is None),
+        "subwords": None if tags is None else _subwords(response, len(tokens)),
         "strict": strict,
     }
 

@@ -356,10 +356,9 @@ def _load_as_mteb(
             arguments |= {"device": device, "trust_remote_code": trust_remote_code}
             with quiet_loading():
                 wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
-            wrapper.mteb_model_meta = meta
     except Exception as error:  # loaders raise any error: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
-    return LoadedModel(meta, wrapper, _transformer_or_none(wrapper.model), pooling)
+    return _of_wrapper(wrapper, meta, pooling=pooling)
 
 
 def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
@@ -400,14 +399,13 @@ def _wrapped(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
         wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
+    return _of_wrapper(wrapper, meta, pooling=pooling)
+
+
+def _of_wrapper(wrapper: Any, meta: ModelMeta, *, pooling: str | None) -> LoadedModel:
     wrapper.mteb_model_meta = meta  # the wrapper derives its own from the model, without our name and revision
-    return LoadedModel(meta, wrapper, _transformer_or_none(model), pooling)
-
-
-def _transformer_or_none(model: Any) -> SentenceTransformer | None:
     try:
-        backbone_of(model)
-    except InputError:
-        return None
-    encoder: SentenceTransformer = model
-    return encoder
+        backbone_of(wrapper.model)
+    except InputError:  # it does not begin with a text transformer
+        return LoadedModel(meta, wrapper, None, pooling)
+    return LoadedModel(meta, wrapper, wrapper.model, pooling)

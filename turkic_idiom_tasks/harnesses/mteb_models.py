@@ -59,12 +59,11 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
         if folder is not None:
             try:
                 plain = local_meta(name, folder)
-                pooled = _pooled_metas(name, plain.revision, path=str(folder))
+                metas = [plain, *_pooled_metas(name, plain.revision, path=str(folder))]
+                registry |= {str(meta.name): meta for meta in metas}
+                continue
             except Exception as error:  # the other models must be registered even if one folder is bad
                 problem = f"{MODELS_VARIABLE}: {error}"
-            else:
-                registry |= {str(meta.name): meta for meta in (plain, *pooled)}
-                continue
         log.warning("%s", problem)
         refused_names = [name, *(pooled_name(name, pooling) for pooling in POOLINGS)] if name else []
         for refused in refused_names:
@@ -250,7 +249,6 @@ class CharNgramEncoder(AbsEncoder):
 
 
 def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, str] | None = None) -> list[ModelMeta]:
-    """Return the metadata of a model under every pooling."""
     metas = []
     for pooling in POOLINGS:
         arguments = {"path": path, "pooling": pooling, "model_prompts": prompts}

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.hook import put_finder
+from turkic_idiom_tasks.harnesses.hook import TARGETS, put_finder
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -101,17 +101,11 @@ def add_late() -> None:
         if name not in get_tasks._TASKS_REGISTRY:
             new[name] = task
     if new:
-        add_tasks(sys.modules["mteb.tasks"])
         get_tasks.TASK_LIST = (*get_tasks.TASK_LIST, *new.values())  # type: ignore[attr-defined]
         get_tasks._TASKS_REGISTRY.update(new)
-    others = {
-        "mteb.benchmarks.benchmarks": add_benchmark,
-        "mteb.models.model_implementations": add_models,
-        "mteb.cache.result_cache": guard_cached_results,
-    }
-    for name, add in others.items():
-        if name in sys.modules:
-            add(sys.modules[name])
+    for name, (plugin, function) in TARGETS.items():
+        if plugin == __name__ and name in sys.modules:
+            globals()[function](sys.modules[name])
     if "mteb.benchmarks.get_benchmark" in sys.modules:
         registry = sys.modules["mteb.benchmarks.get_benchmark"]
         registry._build_registry.cache_clear()

@@ -34,10 +34,7 @@ class TurkicIdiomSTS(IdiomSTS):
 
 
 SIMILARITY_CLASSES: dict[str, type[IdiomSTS]] = {
-    "TurkicIdiomSTS": TurkicIdiomSTS,
-    "AStitchIdiomSTS": AStitchIdiomSTS,
-    "ChengyuSTS": ChengyuSTS,
-    "SemEvalIdiomSTS": SemEvalIdiomSTS,
+    task.__name__: task for task in (TurkicIdiomSTS, AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS)
 }
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

@@ -3,7 +3,6 @@
 import importlib
 import importlib.metadata
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,15 +36,6 @@ class PrivateName:
         return self.name.rpartition(".")[2] in value.__code__.co_names  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True, slots=True)
-class Harness:
-    """A harness, and the names of it that we depend on."""
-
-    name: str  # of its distribution
-    versions: str  # those in which each of the names was found, as pip takes them
-    private_names: tuple[PrivateName, ...]
-
-
 def installed_version(distribution: str) -> str | None:
     """Return the version of an installed distribution; None if it is not installed or its metadata is damaged."""
     try:
@@ -54,10 +44,8 @@ def installed_version(distribution: str) -> str | None:
         return None
 
 
-def _read_harnesses() -> Iterator[Harness]:
-    for harness in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")):
-        names = tuple(PrivateName(**fields) for fields in harness["private_names"])
-        yield Harness(harness["name"], harness["versions"], names)
-
-
-MTEB, LM_EVAL = _read_harnesses()
+# Distribution -> the versions in which all names of it that we depend on were found, as pip takes them, and the names
+HARNESSES: dict[str, tuple[str, list[PrivateName]]] = {}
+for _harness in json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")):
+    _names = [PrivateName(**fields) for fields in _harness["private_names"]]
+    HARNESSES[_harness["name"]] = (_harness["versions"], _names)

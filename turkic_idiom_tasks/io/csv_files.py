@@ -62,7 +62,7 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     header_line = text.lstrip("\r\n").splitlines()[0]
     delimiter = max(_DELIMITERS, key=header_line.count)
     header: list[str] | None = None
-    for number, lines, cells in _records(path, text, delimiter):
+    for number, lines, cells in read_records(path, text, delimiter):
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             missing = [name for name in required if name.lower() not in header]
@@ -95,12 +95,6 @@ def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[st
         yield place, record.cells
 
 
-def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of every record of a comma-separated file without a header line."""
-    for number, _, cells in _records(path, read_text(path), ","):
-        yield number, cells
-
-
 def csv_text(frame: pd.DataFrame, *, line_end: str = "\n", float_format: str | None = None) -> str:
     """Return a table as CSV, with an apostrophe before each text that a spreadsheet would take for a formula."""
     safe = frame.rename(columns=_harmless)
@@ -119,8 +113,8 @@ def _harmless(value: object) -> object:
     return f"'{value}" if plain.lstrip(" ").startswith(_FORMULA_STARTS) else value
 
 
-def _records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield the number of the first line, the lines and the cells of every record that is not blank."""
+def read_records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Sequence[str], list[str]]]:
+    """Yield the number of the first line, the lines and the cells of every record of a file that is not blank."""
     lines = list(StringIO(text, newline=""))  # str.splitlines would also end a line at U+2028 and the like
     csv.field_size_limit(_CELL_LIMIT)  # of the whole process; Python's own is 128 KiB
     reader = csv.reader(lines, delimiter=delimiter)

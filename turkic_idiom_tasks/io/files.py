@@ -257,11 +257,10 @@ def check_folder(
             path = inner_path(folder, name)
         except MalformedError as error:
             raise InputError(f"{folder}: {error}; move it away, or choose another folder with --out") from error
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder where a file is to be written; move it away")
-        for parent in path.parents:
-            if parent.is_relative_to(folder) and parent.exists() and not parent.is_dir():
-                raise InputError(f"{parent}: is a file where a folder is to be written; move it away")
+        for place in (path, *path.parents):
+            # A folder where a file is to be written, or a file where a folder is
+            if place.is_relative_to(folder) and place.exists() and place.is_dir() == (place == path):
+                raise InputError(f"{place}: is in the way of what is to be written; move it away")
     ours = {} if manifest is None else manifest.files
     if overwrite or not folder.exists():
         return ours

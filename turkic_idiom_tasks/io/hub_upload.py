@@ -21,7 +21,6 @@ DATASET, MODEL, SPACE = "dataset", "model", "space"
 ADDED, CHANGED, UNCHANGED, LEFT_THERE = STATES = ("added", "changed", "unchanged", "left there")
 _HUBS_OWN = frozenset({".gitattributes"})  # files that the Hub puts into every repository
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-_VERSION = re.compile(r"v\d+\.\d+\.\d+", re.ASCII)
 
 Files = Mapping[str, bytes | Path]  # path in the repository -> content, or the local file with the content
 
@@ -42,27 +41,19 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What would happen to one file."""
-
-    path: str
-    state: str  # one of `STATES`
-    size: int  # bytes of its content after the publish
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What publishing would do."""
 
     target: Target
     head: str | None  # the commit that the plan starts from; None if there is no such repository yet
-    changes: tuple[Change, ...]  # by path: every file that is published, and those that stay although they are not
+    # Path of every file that is published, or stays although it is not -> one of `STATES`, and its bytes afterwards
+    changes: dict[str, tuple[str, int]]
     tag: str | None = None  # the tag to set
     tag_is_set: bool = False  # whether the tag is there already, with exactly this content
 
     def paths(self, *states: str) -> list[str]:
         """Return the files in some of the `STATES`."""
-        return [change.path for change in self.changes if change.state in states]
+        return [path for path, (state, _) in self.changes.items() if state in states]
 
     @property
     def needs_commit(self) -> bool:
@@ -74,13 +65,12 @@ class Plan:
         lines = [f"{self.target}: to be created, public unless the owner's default is private"]
         if self.head:
             lines = [f"{self.target} at {self.head}"]
-        size = 0
-        for change in self.changes:
-            lines.append(f"  {change.state:10} {change.size:>11,} B  {change.path}")
-            if change.state in (ADDED, CHANGED):
-                size += change.size
+        n_bytes = 0
+        for path, (state, size) in self.changes.items():
+            lines.append(f"  {state:10} {size:>11,} B  {path}")
+            n_bytes += size if state in (ADDED, CHANGED) else 0
         counts = ", ".join(f"{len(self.paths(state))} {state}" for state in STATES)
-        lines.append(f"{counts}; {size:,} bytes to send")
+        lines.append(f"{counts}; {n_bytes:,} bytes to send")
         if self.tag:
             lines.append(f"tag {self.tag}: {'set already, with this content' if self.tag_is_set else 'to be set'}")
         return "\n".join(lines) + "\n"
@@ -102,12 +92,6 @@ def folder_files(folder: Path) -> dict[str, bytes | Path]:
     return files
 
 
-def check_version(version: str | None) -> None:
-    """Raise a usage error unless a version, if there is one, looks like v1.0.0."""
-    if version is not None and not _VERSION.fullmatch(version):
-        raise usage_error(f"--version {version!r}: a version looks like v1.0.0")
-
-
 def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole: bool = False) -> Plan:
     """Return what publishing the files and setting a tag would do; nothing is sent.
 
@@ -122,7 +106,7 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
             tag_is_set = tag in [ref.name for ref in tags]
         if tag_is_set:
             commit, tagged = _read_remote(target, f"refs/tags/{tag}")
-            if any(change.state != UNCHANGED for change in _compare(files, tagged)):
+            if any(state != UNCHANGED for state, _ in _compare(files, tagged).values()):
                 raise InputError(
                     f"{target}: the tag {tag} is there already with other content (commit {commit}), and tags are "
                     "never moved; publish with another --version"
@@ -130,9 +114,8 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
     changes = _compare(files, remote)
     for path, item in remote.items():
         if is_whole and path not in files and path not in _HUBS_OWN:
-            changes.append(Change(path, LEFT_THERE, item.size))
-    ordered = sorted(changes, key=lambda change: change.path)
-    return Plan(target, head, tuple(ordered), tag, tag_is_set)
+            changes[path] = (LEFT_THERE, item.size)
+    return Plan(target, head, dict(sorted(changes.items())), tag, tag_is_set)
 
 
 def propose(plan: Plan, files: Files, *, title: str) -> str:
@@ -148,7 +131,7 @@ def propose(plan: Plan, files: Files, *, title: str) -> str:
         for request in requests:
             if request.title == title:
                 _, proposed = _read_remote(target, f"refs/pr/{request.num}")
-                if all(change.state == UNCHANGED for change in _compare(files, proposed)):
+                if all(state == UNCHANGED for state, _ in _compare(files, proposed).values()):
                     return str(request.url)
         return str(_commit(plan, files, message=title, create_pr=True).pr_url)
 
@@ -212,9 +195,9 @@ def _read_remote(target: Target, revision: str) -> tuple[str | None, dict[str, R
     return head, {item.path: item for item in tree if isinstance(item, RepoFile)}
 
 
-def _compare(files: Files, remote: Mapping[str, RepoFile]) -> list[Change]:
-    """Return whether each file is added, changed or unchanged."""
-    changes = []
+def _compare(files: Files, remote: Mapping[str, RepoFile]) -> dict[str, tuple[str, int]]:
+    """Return path -> whether the file is added, changed or unchanged, and its size in bytes."""
+    changes = {}
     for path, content in files.items():
         operation = CommitOperationAdd(path, content)
         item = remote.get(path)
@@ -225,5 +208,5 @@ def _compare(files: Files, remote: Mapping[str, RepoFile]) -> list[Change]:
         elif item is not None:
             with operation.as_file() as file:
                 state = UNCHANGED if git_hash(file.read()) == item.blob_id else CHANGED
-        changes.append(Change(path, state, operation.upload_info.size))
+        changes[path] = (state, operation.upload_info.size)
     return changes

@@ -37,12 +37,12 @@ def check_outputs(
         other = option_of.setdefault(place, option)
         if other != option:
             raise usage_error(f"{path}: is the file of {other} as well; choose another {option}")
+        is_ours = False
+        if command is not None and _record(path, command).is_file():
+            hashes = _record(path, command).read_text("utf-8").split()
+            is_ours = path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() in hashes
         # A link that leads nowhere is there too, and would be replaced.
-        if (
-            os.path.lexists(path)
-            and not overwrite
-            and (command is None or not _is_unchanged(path, _record(path, command)))
-        ):
+        if os.path.lexists(path) and not overwrite and not is_ours:
             problem = "exists" if command is None else "was not written by this command, or was changed since"
             advice = "remove it" if overwrite is None else "add --overwrite"
             raise InputError(f"{path}: {problem}; choose another {option}, or {advice}")
@@ -60,7 +60,3 @@ def write_output(path: Path, text: str, *, command: str) -> None:
 
 def _record(path: Path, command: str) -> Path:
     return path.with_name(f".{path.name}.turkic-idiom-{command}")
-
-
-def _is_unchanged(path: Path, record: Path) -> bool:
-    return record.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() in record.read_text("utf-8").split()

@@ -77,35 +77,32 @@ def display(value: Any) -> str:
 
 def first_fault(error: ValidationError) -> str:
     """Return the first thing that pydantic found wrong with a value, for a message: the field, then what is wrong."""
-    fault = error.errors(include_url=False)[0]
-    field = _field(fault)
-    return f"{display(field)}: {_wrong(fault)}" if field else _wrong(fault)
+    field, wrong = _field_and_wrong(error.errors(include_url=False)[0])
+    return f"{display(field)}: {wrong}" if field else wrong
 
 
-def _field(fault: Any) -> str:
-    """Return the place of a fault without branches of unions, which pydantic names like ``function-after[…]``."""
-    return ".".join(str(part) for part in fault["loc"] if "[" not in str(part))
-
-
-def _wrong(fault: Any) -> str:
-    """Return what pydantic found wrong: our validators' own words, and no name of a class of ours."""
+def _field_and_wrong(fault: Any) -> tuple[str, str]:
+    """Return the place of a fault, and what is wrong there in our validators' own words, without names of classes."""
+    # Without branches of unions, which pydantic names like ``function-after[…]``
+    field = ".".join(str(part) for part in fault["loc"] if "[" not in str(part))
     if fault["type"] == "model_type":
-        return "must be an object"
-    return str(fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"])
+        return field, "must be an object"
+    return field, str(fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"])
 
 
 def faults(error: ValidationError) -> list[str]:
     """Return everything that pydantic found wrong with an object, for messages: the field, what is wrong, the value."""
     messages = []
     for fault in error.errors(include_url=False):
-        field = display(_field(fault))
+        name, wrong = _field_and_wrong(fault)
+        field = display(name)
         if fault["type"] == "missing":
             messages.append(f"field {field} is missing")
         elif fault["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
             messages.append(f"unknown field {field}")
         else:
             place = f"field {field}: " if fault["loc"] else ""
-            messages.append(f"{place}{_wrong(fault)}; found {display(fault['input'])}")
+            messages.append(f"{place}{wrong}; found {display(fault['input'])}")
     return messages
 
 
@@ -226,10 +223,10 @@ def decode_text(data: bytes) -> str:
     return text
 
 
-def read_json(path: Path, *, limit: int = MAX_BYTES, special_numbers: bool = False) -> Any:
+def read_json(path: Path, *, special_numbers: bool = False) -> Any:
     """Return the value of a JSON file; see `parse_json`."""
     with input_errors(path):
-        return parse_json(read_file(path, limit=limit), special_numbers=special_numbers)
+        return parse_json(read_file(path), special_numbers=special_numbers)
 
 
 def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
@@ -344,17 +341,9 @@ def _finite(text: str) -> float:
 
 def _check_values(value: Any, *, special_numbers: bool) -> None:
     """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
-    if isinstance(value, str):
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise MalformedError(f"half of a surrogate pair in the text {display(value)}") from error
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            _check_values(key, special_numbers=special_numbers)
-            _check_values(inner, special_numbers=special_numbers)
-    elif isinstance(value, list | tuple | set):
-        for inner in value:
-            _check_values(inner, special_numbers=special_numbers)
-    elif isinstance(value, float) and not math.isfinite(value) and not special_numbers:
-        raise MalformedError(f"{value} is no number that can be used")
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=special_numbers, default=str, skipkeys=True).encode()
+    except UnicodeEncodeError as error:
+        raise MalformedError("half of a surrogate pair in a text") from error
+    except ValueError as error:
+        raise MalformedError("nan or inf is no number that can be used") from error

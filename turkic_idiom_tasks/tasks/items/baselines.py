@@ -7,7 +7,7 @@ a score is the expected accuracy of a guess among them.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
     if not items or (name == SENTENCE and not is_usage) or (name in (WINDOW, ENDS) and not is_cloze):
         return math.nan
     if name in (WINDOW, ENDS):
-        return _learned_accuracy(items, _window if name == WINDOW else _ends)
+        return _learned_accuracy(items, name)
     if name == POSITION:
         counts = Counter(item.gold for item in items)
         return max(counts.values()) / len(items)
@@ -72,7 +72,7 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
         return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
     total = 0.0
     for item in items:
-        preferences = _PREFERENCES[name](item)
+        preferences = _preferences(item, name)
         highest = max(preferences)
         total += (preferences[item.gold] == highest) / preferences.count(highest)
     return total / len(items)
@@ -88,12 +88,12 @@ def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
     return total / len(items)
 
 
-def _learned_accuracy(items: Sequence[Item], features_of: Callable[[Item, str], set[str]]) -> float:
+def _learned_accuracy(items: Sequence[Item], name: str) -> float:
     """Return the accuracy of naive Bayes on features of the options; an item is judged by the other items alone."""
     right, wrong = Counter[str](), Counter[str]()  # feature -> number of options
     in_items = []
     for item in items:
-        features = [features_of(item, option.text) for option in item.options]
+        features = [_features(item, option.text, name) for option in item.options]
         in_item = Counter[str]()
         for position, of_option in enumerate(features):
             (right if position == item.gold else in_item).update(of_option)
@@ -114,34 +114,26 @@ def _learned_accuracy(items: Sequence[Item], features_of: Callable[[Item, str], 
     return total / len(items)
 
 
-def _window(item: Item, option: str) -> set[str]:
-    """Return the end of an option, alone and beside each of the three words before and after the blank."""
-    before, _, after = item.text.partition(BLANK)
-    words = {*before.split()[-_WINDOW:], *after.split()[:_WINDOW]}
-    return {option[-_END:], *(f"{word} {option[-_END:]}" for word in words)}
-
-
-def _ends(item: Item, option: str) -> set[str]:
-    """Return the end of an option, alone and beside the last letters before the blank and the first after it."""
+def _features(item: Item, option: str, name: str) -> set[str]:
+    """Return the end of an option, alone and beside what `window` or `ends` sees around the blank."""
     before, _, after = item.text.partition(BLANK)
     end = option[-_END:]
+    if name == WINDOW:
+        words = {*before.split()[-_WINDOW:], *after.split()[:_WINDOW]}
+        return {end, *(f"{word} {end}" for word in words)}
     return {end, f"{before.rstrip()[-_END:]} {end}", f"{end} {after.lstrip()[:_END]}"}
 
 
-def _middle(item: Item) -> list[float]:
-    totals = [0.0] * len(item.options)
-    for position, option in enumerate(item.options):
-        for other_position, other in enumerate(item.options):
+def _preferences(item: Item, name: str) -> list[float]:
+    """Return for each option of an item how much a baseline prefers it."""
+    texts = [option.text for option in item.options]
+    if name in (LONGEST, SHORTEST):
+        return [float(len(text) if name == LONGEST else -len(text)) for text in texts]
+    if name == OVERLAP:
+        return [letter_overlap(item.text, text, item.language, item.target) for text in texts]
+    totals = [0.0] * len(texts)
+    for position, text in enumerate(texts):
+        for other_position, other in enumerate(texts):
             if position != other_position:
-                totals[position] += letter_overlap(option.text, other.text, item.target, item.target)
+                totals[position] += letter_overlap(text, other, item.target, item.target)
     return totals
-
-
-_PREFERENCES: dict[str, Callable[[Item], list[float]]] = {
-    LONGEST: lambda item: [float(len(option.text)) for option in item.options],
-    SHORTEST: lambda item: [-float(len(option.text)) for option in item.options],
-    MIDDLE: _middle,
-    OVERLAP: lambda item: [
-        letter_overlap(item.text, option.text, item.language, item.target) for option in item.options
-    ],
-}

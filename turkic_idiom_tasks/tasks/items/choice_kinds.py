@@ -4,8 +4,6 @@ A `meaning` item asks for the meaning of an idiom, an `equivalent` item for the 
 meaning, and a `usage` item whether an idiom's words are meant figuratively in a sentence.
 """
 
-from collections.abc import Callable
-
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import have_same_stems, share_stem
@@ -24,7 +22,8 @@ from turkic_idiom_tasks.tasks.items.item_types import (
 )
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.placing import make_items
-from turkic_idiom_tasks.tasks.items.traps import Candidate, Pools, Question, Relations, Source, own_concepts
+from turkic_idiom_tasks.tasks.items.rivals import Rivals
+from turkic_idiom_tasks.tasks.items.traps import Pools, Question, Relations, own_concepts
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
@@ -49,7 +48,7 @@ def meaning_items(
     *,
     split: str,
     kind: str = MEANING,
-    source: Callable[..., Source] = Pools,
+    source: type[Pools] | type[Rivals] = Pools,
 ) -> list[Item]:
     """Return items that ask for the meaning of an idiom, with options in its language.
 
@@ -69,8 +68,8 @@ def meaning_items(
             question = Question(
                 idiom=entry.idiom,
                 text=entry.idiom,
-                gold=Candidate(entry.concept, entry.meaning),
-                source=pools,
+                gold=Option(entry.meaning, entry.concept),
+                traps=pools.traps,
                 excluded=own[entry.concept] | meaning_words.to_words_of(entry.idiom, language).keys(),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
@@ -85,7 +84,7 @@ def equivalent_items(
     *,
     split: str,
     kind: str = EQUIVALENT,
-    source: Callable[..., Source] = Pools,
+    source: type[Pools] | type[Rivals] = Pools,
     twins_in_ten: int = 1,
 ) -> list[Item]:
     """Return items that ask which idiom of another language means the same as an idiom.
@@ -106,8 +105,8 @@ def equivalent_items(
             question = Question(
                 idiom=entry.idiom,
                 text=entry.idiom,
-                gold=Candidate(right.concept, right.idiom),
-                source=pools,
+                gold=Option(right.idiom, right.concept),
+                traps=pools.traps,
                 excluded=own[entry.concept] | own_of_target[right.concept],
                 likeness=spelling.to_words_of(entry.idiom, language),
                 shares_stem=share_stem(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target]),

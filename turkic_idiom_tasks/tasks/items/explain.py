@@ -17,15 +17,15 @@ _PROMPTS = {  # in English; the answer is to be in the language of the idiom
 }
 
 
-def explanations(lexicon: Lexicon | None, language: str) -> list[dict[str, str]]:
+def explanations(lexicon: Lexicon, language: str) -> list[dict[str, str]]:
     """Return the questions about the test concepts of a language, in the order of the concepts, as rows for a harness.
 
     Ordinary collocations, and entries without a meaning, are left out. An entry without an example is asked alone only.
-    The model sees the `prompt` alone, not the `reference`, the meaning in the lexicon. None is data without questions.
+    The model sees the `prompt` alone, not the `reference`, the meaning in the lexicon.
     """
     name = LANGUAGES[language].name
     rows = []
-    for concept, entry in sorted(lexicon.of(language).items()) if lexicon is not None else ():
+    for concept, entry in sorted(lexicon.of(language).items()):
         if entry.meaning is None or entry.collocation or retrieval_split(concept) != TEST:
             continue
         for mode, sentence in ((ALONE, ""), (IN_SENTENCE, entry.example)):

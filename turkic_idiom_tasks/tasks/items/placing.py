@@ -6,12 +6,12 @@ few items as possible are changed, so that an item more or less changes a few ot
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from turkic_idiom_tasks.tasks.items.item_types import KINDS, Item, ItemSet, Option, balanced, stable_hash
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
-from turkic_idiom_tasks.tasks.items.traps import Candidate, Question
+from turkic_idiom_tasks.tasks.items.traps import Accepts, Question
 
 Traps = dict[str, tuple[Option, ...]]  # id of an item -> its traps
 
@@ -23,12 +23,12 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
     n_shorter = balanced(list(by_key), n_options, purpose="length")
     traps: Traps = {}
     for key, question in sorted(by_key.items()):
-        chosen = question.source.traps(question, key=key, n_shorter=n_shorter[key])
+        chosen = question.traps(question, key=key, n_shorter=n_shorter[key])
         if chosen is not None:
             traps[key] = chosen
     # Where two idioms share a word, shared letters are a part of what is asked about
     unshared = {key: options for key, options in traps.items() if not by_key[key].shares_stem}
-    _balance_overlap(by_key, unshared, n_shorter, item_set, wanted=len(unshared) / n_options)
+    _balance_overlap(by_key, unshared, n_shorter, item_set)
     traps |= unshared
     positions = balanced(list(traps), n_options, purpose="position")
     items = []
@@ -36,7 +36,7 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
         # Traps come in the order of their types, which would be the same in every item
         question, position = by_key[key], positions[key]
         options = sorted(wrong, key=lambda option: stable_hash("order", key, option.concept))
-        options.insert(position, Option(question.gold.text, question.gold.concept))
+        options.insert(position, question.gold)
         item = Item(
             id=key,
             kind=item_set.kind,
@@ -54,18 +54,22 @@ def make_items(questions: Sequence[Question], item_set: ItemSet) -> list[Item]:
 
 
 def _balance_overlap(
-    questions: Mapping[str, Question], traps: Traps, n_shorter: Mapping[str, int], item_set: ItemSet, *, wanted: float
+    questions: Mapping[str, Question], traps: Traps, n_shorter: Mapping[str, int], item_set: ItemSet
 ) -> None:
-    """Exchange traps until the right option has the most letters of the question in as many items as are `wanted`.
+    """Exchange traps until the right option has the most letters of the question as often as each other option.
 
     All mappings are by id of the item; `traps` is changed in place.
     """
+    wanted = len(traps) / KINDS[item_set.kind].n_options
 
-    def overlap(question: Question, text: str) -> float:
-        return letter_overlap(question.text, text, item_set.language, item_set.target)
+    def has_more(question: Question, first: Option, second: Option) -> bool:
+        """Return whether one option shares more letters with a question than another one."""
+        texts = (first.text, second.text)
+        shared = [letter_overlap(question.text, text, item_set.language, item_set.target) for text in texts]
+        return shared[0] > shared[1]
 
     def is_highest(question: Question, options: Sequence[Option]) -> bool:
-        return all(overlap(question, option.text) < overlap(question, question.gold.text) for option in options)
+        return all(has_more(question, question.gold, option) for option in options)
 
     highest = {key for key, options in traps.items() if is_highest(questions[key], options)}
     # In an order of its own, or the exchanged items would be those of the first concepts of the alphabet
@@ -76,13 +80,10 @@ def _balance_overlap(
         if was_highest is not (len(highest) > wanted):
             continue
         # a random trap that shares more letters than the right option, or, where that is too seldom the highest, fewer
-        accepts = partial(_is_beyond, overlap=partial(overlap, question), gold=question.gold, needs_more=was_highest)
-        options = question.source.traps(question, key=key, n_shorter=n_shorter[key], accepts=accepts)
+        accepts: Accepts = partial(has_more, question, question.gold)
+        if was_highest:
+            accepts = partial(has_more, question, second=question.gold)
+        options = question.traps(question, key=key, n_shorter=n_shorter[key], accepts=accepts)
         if options is not None and is_highest(question, options) is not was_highest:
             traps[key] = options
             highest ^= {key}
-
-
-def _is_beyond(candidate: Candidate, *, overlap: Callable[[str], float], gold: Candidate, needs_more: bool) -> bool:
-    ours, others = overlap(candidate.text), overlap(gold.text)
-    return ours > others if needs_more else ours < others

@@ -6,7 +6,7 @@ labels and signs around the letters, which is what the spread over prompts measu
 in an open task. The wordings are in ``wordings.yaml``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,8 +24,6 @@ VARIANTS = EN1, EN2, EN3, NATIVE = ("en1", "en2", "en3", "native")
 # to 2.3 under the native ones; multilingual vocabularies need fewer tokens.
 CHARACTERS_PER_TOKEN = 2.5
 ANSWER_TOKENS = 2  # a letter with the space before it
-
-CountTokens = Callable[[str], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,38 +100,31 @@ def all_wordings() -> list[Wording]:
     return [*_ENGLISH.values(), *map(_native, LANGUAGES)]
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What one task costs under one prompt."""
-
-    task: str  # name without the prefix of lm-eval's tasks: ``meaning_tr``, ``cloze_open_gag``
-    n_items: int
-    choice_requests: int  # where the likelihoods of the options are compared; 0 for an open task
-    choice_tokens: int  # of these requests
-    written_requests: int  # where the model writes the answer
-    written_tokens: int  # of these requests, without those that the model writes
-
-
 def by_characters(text: str) -> float:
     """Return a rough number of tokens of a text."""
     return len(text) / CHARACTERS_PER_TOKEN
 
 
-def cost(
-    item_set: ItemSet, items: Sequence[Item], *, shots: int = 0, variant: str = EN1, count: CountTokens = by_characters
-) -> Cost:
-    """Return the cost of a set, whose kind may be an open task.
+def cost(item_set: ItemSet, items: Sequence[Item], *, shots: int = 0) -> dict[str, str | int]:
+    """Return the requests and tokens of a set, whose kind may be an open task, under the first English prompt.
 
-    Each prompt has a number of examples (`shots`), which are counted as long as the mean question. Chat templates and
-    reasoning come on top.
+    A choice compares the likelihoods of the options; the tokens that a model writes are not counted. Each prompt has a
+    number of examples (`shots`), counted as long as the mean question. Chat templates and reasoning come on top.
     """
-    tokens = [(1 + shots) * count(asked(item_set.kind, item, variant)[0]) for item in items]
+    tokens = [(1 + shots) * by_characters(asked(item_set.kind, item)[0]) for item in items]
     n_choices, choice_tokens = 0, 0.0
     if item_set.kind not in OPEN_TASKS:
         n_options = [len(item.options) for item in items]
         n_choices = sum(n_options)
         choice_tokens = sum(n * (n_tokens + ANSWER_TOKENS) for n, n_tokens in zip(n_options, tokens, strict=True))
-    return Cost(item_set.name, len(items), n_choices, round(choice_tokens), len(items), round(sum(tokens)))
+    return {
+        "task": item_set.name,
+        "n_items": len(items),
+        "choice_requests": n_choices,
+        "choice_tokens": round(choice_tokens),
+        "written_requests": len(items),
+        "written_tokens": round(sum(tokens)),
+    }
 
 
 @cache

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.io.reading import read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.tasks.items.item_types import N_RIVALS, NEAR, Option
 from turkic_idiom_tasks.tasks.items.likeness import letter_overlap
-from turkic_idiom_tasks.tasks.items.traps import Accepts, Candidate, Choice, Question, Relations, pool_keys
+from turkic_idiom_tasks.tasks.items.traps import Accepts, Choice, Question, Relations, pool_keys
 
 # Of the nearest concepts, as many come in the order of their likeness to the nearest trap rather than to the right
 # option. In their own order, the option most like the others was the right one in 21% of the items, now in 11%
@@ -22,7 +22,7 @@ NEAREST = Path(__file__).with_name("nearest_concepts.jsonl")
 
 
 class Rivals:
-    """Options of one kind and language that are near a right one; see `traps.Source`."""
+    """Options of one kind and language that are near a right one; see `traps.Pools`."""
 
     def __init__(self, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
         """Take the options from concept -> text."""
@@ -45,7 +45,7 @@ class Rivals:
         form = pool_keys(lexicon, gold, self._language)[0]
         near = []
         for concept in _nearest().get(gold.concept, ()) if self._relations.are_judged else ():
-            candidate = Candidate(concept, self._texts.get(concept, ""))
+            candidate = Option(self._texts.get(concept, ""), concept)
             if candidate.text and pool_keys(lexicon, candidate, self._language)[0] == form:
                 near.append(candidate)
         if question.shares_stem is None:  # across languages the letters of the options say less
@@ -59,7 +59,7 @@ class Rivals:
                     choice.take(candidate, NEAR, alike=self._relations.alike([candidate.concept]))
         return tuple(choice.options) if len(choice.options) == N_RIVALS - 1 else None
 
-    def _likeness(self, candidate: Candidate, *, gold: Candidate, trap: Sequence[Candidate]) -> float:
+    def _likeness(self, candidate: Option, *, gold: Option, trap: Sequence[Option]) -> float:
         """Return how much more a candidate is like the right option than like the nearest trap, by letters."""
         code = self._language.code
         overlaps = [letter_overlap(candidate.text, other.text, code, code) for other in (gold, *trap)]

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
@@ -33,24 +32,7 @@ _ENGLISH_FUNCTION_WORDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A text that may be an option, and its concept."""
-
-    concept: str
-    text: str
-
-
-class Source(Protocol):
-    """What traps are taken from: a pool, or what was written for one item."""
-
-    def traps(
-        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
-    ) -> tuple[Option, ...] | None:
-        """Return the traps beside the right option of a question; None if there are too few. See `Pool.traps`."""
-
-
-Accepts = Callable[[Candidate], bool]  # says whether a candidate may be a random trap
+Accepts = Callable[[Option], bool]  # says whether a candidate may be a random trap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +41,8 @@ class Question:
 
     idiom: str  # citation form
     text: str  # what the question is about
-    gold: Candidate
-    source: Source  # what its traps are taken from
+    gold: Option
+    traps: Callable[..., tuple[Option, ...] | None]  # chooses its traps, with the arguments of `Pool.traps`
     excluded: Collection[str]  # concepts that are no traps besides those judged to be like the right option
     likeness: Mapping[str, float] = field(repr=False)  # concept -> how much its idiom looks like this one, above 0
     shares_stem: bool | None = None  # only in `equivalent`
@@ -135,7 +117,7 @@ class Relations:
 class Pool:
     """All texts that can be options of one kind, language and part of speech."""
 
-    def __init__(self, candidates: Sequence[Candidate], relations: Relations, *, language: str) -> None:
+    def __init__(self, candidates: Sequence[Option], relations: Relations, *, language: str) -> None:
         """Make a pool of one text for each concept."""
         self._relations = relations
         self._language = LANGUAGES[language]
@@ -209,7 +191,7 @@ class Pool:
                     resemblance[concept] = 2 * len(stems & others) / (len(stems) + len(others))
         return resemblance
 
-    def _random(self, choice: Choice, key: str, *, related: Collection[str]) -> Candidate | None:
+    def _random(self, choice: Choice, key: str, *, related: Collection[str]) -> Option | None:
         """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
 
         It is unrelated to the right option and has the length that is wanted if there is such; the length is given up
@@ -236,9 +218,9 @@ class Pools:
         """Make the pools of concept -> text."""
         self._lexicon = relations.lexicon
         self._language = LANGUAGES[language]
-        members: dict[tuple[str, bool | None], list[Candidate]] = {}
+        members: dict[tuple[str, bool | None], list[Option]] = {}
         for concept, text in texts.items():
-            candidate = Candidate(concept, text)
+            candidate = Option(text, concept)
             for key in pool_keys(self._lexicon, candidate, self._language):
                 members.setdefault(key, []).append(candidate)
         self._pools = {}
@@ -257,7 +239,7 @@ class Pools:
         return None
 
 
-def pool_keys(lexicon: Lexicon, candidate: Candidate, language: Language) -> list[tuple[str, bool | None]]:
+def pool_keys(lexicon: Lexicon, candidate: Option, language: Language) -> list[tuple[str, bool | None]]:
     """Return what options beside a candidate have in common with it: part of speech and ending, or the former alone."""
     pos = part_of_speech(lexicon, candidate.concept)
     last_word = lower(candidate.text, language).rstrip(" .!?")
@@ -286,7 +268,7 @@ class Choice:
 
     def __init__(
         self,
-        gold: Candidate,
+        gold: Option,
         excluded: set[str],
         n_shorter: int,
         *,
@@ -302,7 +284,7 @@ class Choice:
         self._language = language
         self._texts = {fold(gold.text, language)}
 
-    def fits(self, candidate: Candidate, *, is_random: bool, needs_length: bool = True) -> bool:
+    def fits(self, candidate: Option, *, is_random: bool, needs_length: bool = True) -> bool:
         """Return whether a candidate may be the next trap; with `needs_length` it must have the length wanted."""
         if candidate.concept in self._excluded:
             return False
@@ -312,14 +294,14 @@ class Choice:
             return False
         return fold(candidate.text, self._language) not in self._texts
 
-    def take(self, candidate: Candidate, trap: str, *, alike: Collection[str]) -> None:
+    def take(self, candidate: Option, trap: str, *, alike: Collection[str]) -> None:
         """Make a candidate the next trap; concepts that are `alike` are no traps beside it."""
-        self.options.append(Option(candidate.text, candidate.concept, trap))
+        self.options.append(replace(candidate, trap=trap))
         self._texts.add(fold(candidate.text, self._language))  # concepts may share an idiom or a meaning
         self._excluded |= set(alike)
         self._n_left[self._side(candidate)] -= 1
 
-    def _side(self, candidate: Candidate) -> int:
+    def _side(self, candidate: Option) -> int:
         """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
         difference = len(candidate.text) - len(self.gold.text)
         return (difference > 0) - (difference < 0)

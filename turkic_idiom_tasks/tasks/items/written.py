@@ -6,8 +6,8 @@ idiom. A `situation` item is what happens or is said, without any idiom, and the
 ``situations.jsonl`` has the situations and their traps, the concepts closest in meaning.
 """
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from turkic_idiom_tasks.tasks.items.choice_kinds import asked_entries, idioms_of
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, LEXICAL, NEAR, RANDOM, SITUATION, Item, ItemSet, Option
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords
 from turkic_idiom_tasks.tasks.items.placing import make_items
-from turkic_idiom_tasks.tasks.items.traps import Accepts, Candidate, Question, Relations, own_concepts
+from turkic_idiom_tasks.tasks.items.traps import Question, Relations, own_concepts
 
 BLANK = "_____"
 _FILES = {CLOZE: "cloze_options.jsonl", SITUATION: "situations.jsonl"}
@@ -46,8 +46,8 @@ def written_items(relations: Relations, language: str, target: str, *, split: st
             question = Question(
                 idiom=entry.idiom,
                 text=row["text"],
-                gold=Candidate(entry.concept, key),
-                source=_WrittenTraps([Candidate(*trap) for trap in traps.items()], relations),
+                gold=Option(key, entry.concept),
+                traps=partial(_written_traps, written=traps, relations=relations),
                 excluded=barred.get(entry.concept, set()),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
@@ -75,23 +75,18 @@ def _rows(kind: str) -> dict[tuple[str, str], dict[str, Any]]:
     return rows
 
 
-class _WrittenTraps:
-    """The traps that were written for one item, for which nothing else can be chosen."""
+def _written_traps(
+    question: Question, *, written: Mapping[str, str], relations: Relations, **_choices: Any
+) -> tuple[Option, ...] | None:
+    """Return the traps that were written for an item (concept -> text), with their types; there is nothing to choose.
 
-    def __init__(self, candidates: Sequence[Candidate], relations: Relations) -> None:
-        self._candidates = candidates
-        self._relations = relations
-
-    def traps(
-        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
-    ) -> tuple[Option, ...] | None:
-        """Return the traps with their types; None if one was judged to be like the right option since. See `Pool`."""
-        closeness = self._relations.closeness(question.gold.concept)
-        options = []
-        for candidate in self._candidates:
-            concept = candidate.concept
-            if concept in question.excluded:
-                return None
-            trap = LEXICAL if concept in question.likeness else NEAR if concept in closeness else RANDOM
-            options.append(Option(candidate.text, concept, trap))
-        return tuple(options)
+    None if one was judged to be like the right option since.
+    """
+    closeness = relations.closeness(question.gold.concept)
+    options = []
+    for concept, text in written.items():
+        if concept in question.excluded:
+            return None
+        trap = LEXICAL if concept in question.likeness else NEAR if concept in closeness else RANDOM
+        options.append(Option(text, concept, trap))
+    return tuple(options)

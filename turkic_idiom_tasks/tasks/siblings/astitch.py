@@ -23,7 +23,7 @@ from turkic_idiom_tasks.dataset.similarity import (
     repeats_row,
 )
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.csv_files import read_cells, read_whole_table
+from turkic_idiom_tasks.io.csv_files import read_records, read_text, read_whole_table
 
 ASTITCH_VARIABLE = "ASTITCH_DATA"
 ASTITCH_LANGUAGES = {"eng": "EN", "por": "PT"}  # subset -> the folder's name
@@ -69,8 +69,8 @@ class AStitchData:
             )
         self.root = roots[0]
 
-    def pairs(self, subset: str, *, split: str = "test") -> SentencePairs:
-        """Return the idiom pairs and general pairs of Task 2 in the split ``dev`` or ``test``.
+    def pairs(self, subset: str) -> SentencePairs:
+        """Return the idiom pairs and general pairs in the test split of Task 2.
 
         An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; a row that
         repeats an earlier one is left out, or refused if it states another gold score.
@@ -80,7 +80,7 @@ class AStitchData:
         rows: list[SentencePair] = []
         references: dict[tuple[str, str], str] = {}  # (E_c, E_i) -> id of the pair
         earlier: dict[tuple[str | None, ...], tuple[str, object]] = {}  # see `repeats_row`
-        path = data / folder / "NoResults" / "evalData" / f"{split}_rawSimData.csv"
+        path = data / folder / "NoResults" / "evalData" / "test_rawSimData.csv"
         for place, cells in read_whole_table(path, _PAIR_COLUMNS):
             name = place.rpartition(":")[2]
             sentence, other, idiom = cells["sent_idiom"], cells["sent_other"], cells["idiom"]
@@ -97,7 +97,7 @@ class AStitchData:
                 references[both] = f"{name}/{REFERENCE}"
                 rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
             rows.append(SentencePair(name, sentence, other, INCORRECT, None, references[both], idiom, idiom))
-        rows += read_general_pairs(data / "EvalSTSData" / f"{folder.lower()}_{split}_Eval_STS_Data.csv")
+        rows += read_general_pairs(data / "EvalSTSData" / f"{folder.lower()}_test_Eval_STS_Data.csv")
         return SentencePairs(subset, rows)
 
     def triplets(self, subset: str) -> list[Triplet]:
@@ -152,7 +152,7 @@ def read_triplets(path: Path) -> list[Triplet]:
 def read_general_pairs(path: Path) -> list[SentencePair]:
     """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row."""
     rows = []
-    for line, cells in read_cells(path):
+    for line, _, cells in read_records(path, read_text(path), ","):
         if len(cells) != 3:
             raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")
         name = f"sts/{line}"

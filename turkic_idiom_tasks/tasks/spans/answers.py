@@ -14,7 +14,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
@@ -46,19 +45,13 @@ _JSON_START = re.compile(r"[\[{]")
 Tags = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Reading of an answer."""
+def read_answer(
+    response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool
+) -> Tags | None:
+    """Return the tags that a response gives to the tokens of an NFC sentence, or None for a format error.
 
-    tags: Tags  # one tag per token of the sentence
-    format_error: bool = False  # whether the answer could not be read, so that nothing is marked
-
-
-def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: Language, *, strict: bool) -> Answer:
-    """Return the tags that a response gives to the tokens of an NFC sentence; never raise an error.
-
-    A response that is no text is a format error. The language decides how letters are compared. With `strict` only the
-    formats that the prompts ask for are accepted, exact to the letter.
+    No response makes it raise an error; one that is no text is a format error. The language decides how letters are
+    compared. With `strict` only the formats that the prompts ask for are accepted, exact to the letter.
     """
     searchable = SearchableSentence(sentence, tokens, language)
     read = _read_strictly if strict else _read_flexibly
@@ -68,8 +61,8 @@ def read_answer(response: Any, sentence: str, tokens: Sequence[str], language: L
         part = turn.strip()
         tags = read(part, searchable) if 0 < len(part) <= MAX_ANSWER else None
         if tags is not None:
-            return Answer(tags)
-    return Answer(searchable.tags([]), format_error=True)
+            return tags
+    return None
 
 
 def _read_strictly(text: str, sentence: SearchableSentence) -> Tags | None:
@@ -231,7 +224,7 @@ def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: boo
         normal = unicodedata.normalize("NFC", idiom)
         parts = [normal] if strict else _GAP.split(normal)[:MAX_IDIOMS]
         for part in parts:
-            place = sentence.find_exactly(part, spans) if strict else sentence.find(part, spans)
+            place = sentence.find(part, spans, strict=strict)
             if place is not None:
                 spans.append(place)
     return sentence.tags(spans)

@@ -41,15 +41,14 @@ class SearchableSentence:
         own_stems = [stem for _, stem, is_word in self._stems if is_word]
         return bool(stems) and len(stems) == len(own_stems) and all(map(_same_stem, stems, own_stems))
 
-    def find_exactly(self, idiom: str, taken: Sequence[Span]) -> Span | None:
-        """Return the first place that is not taken and has the same letters as an idiom, with any white space."""
-        return self._find_text(idiom, self.text, taken)
-
-    def find(self, idiom: str, taken: Sequence[Span]) -> Span | None:
+    def find(self, idiom: str, taken: Sequence[Span], *, strict: bool) -> Span | None:
         """Return the first place of an idiom that is not taken: word for word, otherwise by the stems of its words.
 
-        Stems match the citation form of an idiom that is inflected in the sentence: `göz yummak` in `göz yumdu`.
+        Stems match the citation form of an idiom that is inflected in the sentence: `göz yummak` in `göz yumdu`. With
+        `strict` a place has the same letters as the idiom, with any white space.
         """
+        if strict:
+            return self._find_text(idiom, self.text, taken)
         text = fold(idiom.strip(EDGE_SIGNS), self.language)
         if len(text) > 2 * len(self.text):
             return None
