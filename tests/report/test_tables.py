@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
+from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.report.frame import QUERY_COLUMNS, SCORE_COLUMNS, score_frame
-from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
+from turkic_idiom_tasks.report.retrieval_tables import RetrievalScores, retrieval_charts, retrieval_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table, short_names
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, SubsetScores, Training
@@ -55,12 +56,12 @@ def frames(results):
 
 def tables_of(results, languages=tuple(LANGUAGES)):
     scores, queries = frames(results)
-    return retrieval_tables(summarise(scores, queries, languages))
+    return retrieval_tables(RetrievalScores(scores, queries, languages))
 
 
 def charts_of(results):
     scores, queries = frames(results)
-    return retrieval_charts(summarise(scores, queries, tuple(LANGUAGES)))
+    return retrieval_charts(RetrievalScores(scores, queries, tuple(LANGUAGES)))
 
 
 def by_hand():
@@ -92,7 +93,7 @@ def is_of(one, regime, language=None):
 
 def rows_of(tables, name):
     """The rows of a table as its CSV has them."""
-    return next(list(csv.DictReader(io.StringIO(table.to_csv()))) for table in tables if table.name == name)
+    return next(list(csv.DictReader(io.StringIO(csv_text(table.frame)))) for table in tables if table.name == name)
 
 
 def read(results):
@@ -205,7 +206,7 @@ def significant():
             result(XLMR, "monolingual", pooling, {"T2": {"azj": after["azj"]}}, language="az", seed=42),
         ]
     table = next(table for table in tables_of(records) if table.name == "table6_t2_p")
-    rows = {row["pooling"]: row for row in csv.DictReader(io.StringIO(table.to_csv()))}
+    rows = {row["pooling"]: row for row in csv.DictReader(io.StringIO(csv_text(table.frame)))}
     differences = {p: np.concatenate([after - before for before, after in of.values()]).round(9)
                    for p, of in pairs.items()}  # fmt: skip
     return differences, rows, table
@@ -244,7 +245,7 @@ def test_no_test_on_few_queries(whole):
 
 def test_the_order_of_the_results_changes_nothing():
     for one, other in zip(tables_of(by_hand()), tables_of(by_hand()[::-1]), strict=True):
-        assert one.to_csv() == other.to_csv()
+        assert csv_text(one.frame) == csv_text(other.frame)
 
 
 def test_models_stand_as_in_the_paper_then_others():
@@ -288,7 +289,7 @@ def test_span_tables_average_seeds_and_stand_beside_the_paper():
         span(XLMR, "az", "all", 1, 0.9), span(XLMR, "az", "all", 2, 0.1),
     ]  # fmt: skip
     tables = span_tables(score_frame(headers))
-    rows = {table.name: list(csv.DictReader(io.StringIO(table.to_csv()))) for table in tables}
+    rows = {table.name: list(csv.DictReader(io.StringIO(csv_text(table.frame)))) for table in tables}
     assert list(rows) == ["table2_source", "table3_zero_shot", "table4_few_shot", "learning_curves"]
     (turkish,) = rows["table2_source"]
     assert float(turkish["F1"]) == pytest.approx(0.7)  # (.6 + .8) / 2
@@ -353,4 +354,4 @@ def test_markdown_shows_three_places_and_marks_what_is_missing():
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     assert cells[0] == ["a", "p", "b"]
     assert cells[2:] == [["0.123", "1.2e-05", "–"], ["x", "0.012", "7"]]
-    assert table.to_csv() == "a,p,b\n0.12345,1.23e-05,\nx,0.0123,7\n"
+    assert csv_text(table.frame) == "a,p,b\n0.12345,1.23e-05,\nx,0.0123,7\n"

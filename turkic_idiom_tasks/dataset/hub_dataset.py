@@ -5,12 +5,11 @@ Files in the Hub layout that do not fit together are refused.
 
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter
 
 from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
@@ -41,22 +40,8 @@ _MORE_COLUMNS = (*(name for name in Entry.__dataclass_fields__ if name not in _E
 T = TypeVar("T")
 
 
-# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
-
-
-def _as_identifier(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise ValueError("is neither a text nor a whole number")
-    return str(value)
-
-
-def _as_relevance(value: Any) -> int:
-    if isinstance(value, bool) or value not in (0, 1):
-        raise ValueError("relevance is binary here, write 1 or 0")
-    return int(value)  # pandas writes whole numbers as floats
-
-
 def _as_tag(value: Any) -> str:
+    # True and False are refused by name, because Python takes them for the numbers 1 and 0.
     if isinstance(value, bool) or value not in (*LABELS, *range(len(LABELS))):
         raise ValueError(f"use {', '.join(LABELS)} or their numbers 0, 1, 2")
     return value if isinstance(value, str) else LABELS[int(value)]
@@ -68,27 +53,24 @@ def _as_filled(text: str) -> str:
     return text
 
 
-_Identifier = Annotated[str, BeforeValidator(_as_identifier)]
+_Identifier = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 # Offsets count code points of NFC text, and a token in another form would not be found in its sentence.
 _Composed = Annotated[str, AfterValidator(partial(unicodedata.normalize, "NFC"))]
 _Filled = Annotated[str, AfterValidator(_as_filled)]
 
 
-@dataclass(frozen=True)
-class _TextRow:
+class _TextRow(BaseModel):
     id: _Identifier
     text: _Filled
 
 
-@dataclass(frozen=True)
-class _JudgedRow:
+class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Annotated[int, BeforeValidator(_as_relevance)]
+    score: Annotated[int, Field(ge=0, le=1)]  # pandas writes whole numbers as floats, which are read too
 
 
-@dataclass(frozen=True)
-class _SpanRow:
+class _SpanRow(BaseModel):
     id: _Identifier
     idiom: _Filled
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]

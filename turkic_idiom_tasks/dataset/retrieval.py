@@ -9,7 +9,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, target_codes
 from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
-from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
+from turkic_idiom_tasks.splits import TEST, retrieval_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,6 @@ def build_retrieval(
 
     With `with_unsupported` it is one too, to be counted.
     """
-    if split not in (TEST, DEVELOPMENT):
-        raise ValueError(f"queries come from the test or the development split, not from {split!r}")
     spec = TASKS[task]
     source, target = spec.subsets[subset]
     if spec.query == "original":
@@ -197,22 +195,19 @@ def is_literal(document: str) -> bool:
 
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
     """Raise an InputError that begins with the place unless queries, documents and judgements fit together."""
-    if not data.queries:
-        raise InputError(f"{place}: no queries")
-    for kind, qrels in (("qrels", data.qrels), ("strict qrels", data.strict_qrels)):
-        if qrels is None:
-            continue
+    problems = [] if data.queries else ["no queries"]
+    strict_qrels = data.qrels if data.strict_qrels is None else data.strict_qrels
+    for kind, qrels in (("qrels", data.qrels), ("strict qrels", strict_qrels)):
         for query, documents in qrels.items():
             if query not in data.queries:
-                raise InputError(f"{place}: {kind} name the query {query!r}, which is not among the queries")
+                problems.append(f"{kind} name the query {query!r}, which is not among the queries")
             for document in documents:
-                problem = ""
                 if document not in data.documents:
-                    problem = f"names the document {document!r}, which is not in the corpus"
-                elif document not in data.qrels[query]:
-                    problem = f"has the document {document!r} in its strict qrels only; add it to the qrels"
-                if problem:
-                    raise InputError(f"{place}: query {query!r} {problem}")
+                    problems.append(f"query {query!r} names the document {document!r}, which is not in the corpus")
+                elif document not in data.qrels.get(query, ()):
+                    problems.append(f"query {query!r} has the document {document!r} in its strict qrels only; add it")
         for query in data.queries:
             if query not in qrels:
-                raise InputError(f"{place}: query {query!r} has no relevant document in the {kind}")
+                problems.append(f"query {query!r} has no relevant document in the {kind}")
+    if problems:
+        raise InputError(f"{place}: {problems[0]}")

@@ -184,16 +184,6 @@ def content_digest(records: Iterable[Sequence[object]]) -> str:
     return digest.hexdigest()[:40]
 
 
-def revision_of_pairs(pairs_by_subset: Mapping[str, SentencePairs]) -> str:
-    """Return 40 hexadecimal digits that are the same for the same pairs."""
-    records: list[list[object]] = []
-    for subset in sorted(pairs_by_subset):
-        for row in pairs_by_subset[subset].rows:
-            fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
-            records.append([subset, *fields])
-    return content_digest(records)
-
-
 def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> dict[str, Entry]:
     """Return concept -> entry of the split for the entries with a sentence, a paraphrase and a literal paraphrase."""
     complete = {}

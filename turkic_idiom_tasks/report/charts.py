@@ -30,6 +30,7 @@ _INK = "currentColor"
 _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have the same widths
 _TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
 _TILE_TEXT = "#1b1d22"
+_LABELS_ONLY: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6}  # of an axis
 _WIDTH = 420
 _TILE_WIDTH = 37  # holds "+0.25"; five columns and a name fit 340 px
 _LINE = 20  # letters of a row's name that stand in one line
@@ -103,9 +104,9 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     # Only an expression can return several lines for a label, so it looks them up in a literal
     lines = f"({json.dumps(lines_by_row)})"
     offset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
-    row_axis = _labels_only(labelExpr=f"{lines}[datum.label]", labelOffset=offset)
+    row_axis = alt.Axis(**_LABELS_ONLY, labelExpr=f"{lines}[datum.label]", labelOffset=offset)
     base = alt.Chart(alt.Data(values=[tile._asdict() for tile in tiles])).encode(
-        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", labelAngle=-40)),
+        x=alt.X("column:N", sort=columns, title=None, axis=alt.Axis(**_LABELS_ONLY, orient="top", labelAngle=-40)),
         y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
     )
     colour = alt.Color("value:Q", scale=alt.Scale(domain=[-bound, bound], range=_TILE_SCALE), legend=None)
@@ -123,7 +124,9 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
     """Draw dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
-        "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
+        "y": alt.Y(
+            "group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=alt.Axis(**_LABELS_ONLY)
+        ),
         "yOffset": alt.YOffset("series:N", sort=series),
     }
     base = alt.Chart()
@@ -199,7 +202,3 @@ def _cycled(names: Sequence[Any], values: Sequence[Any]) -> Any:
 def _legend(names: Sequence[str]) -> Any:
     columns = 3 if sum(map(len, names)) < 60 else 2
     return alt.Legend(title=None, orient="bottom", columns=columns, values=list(names), offset=14)
-
-
-def _labels_only(**options: Any) -> Any:
-    return alt.Axis(ticks=False, domain=False, labelPadding=6, **options)
