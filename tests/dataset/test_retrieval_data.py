@@ -7,11 +7,7 @@ import pytest
 
 from tests.dataset.conftest import CONCEPTS, DEVELOPMENT, TEST, TRAIN
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
-from turkic_idiom_tasks.dataset.retrieval import (
-    Pool,
-    build_retrieval,
-    is_literal,
-)
+from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval, is_literal
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported

@@ -106,24 +106,13 @@ def test_the_order_of_items_and_subsets_changes_nothing(system, random):
     assert same(resample(system), resample(turned))
 
 
-@SLOW
-@given(st.lists(strata(), min_size=2, max_size=5), st.data())
-def test_other_models_change_nothing(models, data):
-    """Adding, removing and permuting models: each has the draws that it has alone."""
-    alone = [resample_models([model])[0] for model in models]
-    order = data.draw(st.permutations(range(len(models))))
-    kept = order[: data.draw(st.integers(1, len(models)))]
-    together = resample_models([models[model] for model in kept])
-    for model, resampled in zip(kept, together, strict=True):
-        assert same(resampled, alone[model])
-
-
-def test_a_hundred_models_of_the_same_concepts_change_nothing():
-    # a matrix product of another shape is rounded differently, unless every product and sum in it is exact
+def test_other_models_change_nothing():
+    # of the same concepts and of others; a matrix product of another shape is rounded differently, unless every product
+    # and sum in it is exact
     generator = np.random.default_rng(1)
-    models = [means(generator.random(150)) for _ in range(100)]
+    models = [means(generator.random(150), names(150, start=number % 2)) for number in range(200)]
     together = resample_models(models)
-    for model in (0, 1, 63, 64, 99):
+    for model in (0, 1, 126, 127, 128, 199):
         assert same(together[model], resample_models([models[model]])[0])
 
 
@@ -258,15 +247,6 @@ def test_the_interval_is_that_of_the_exact_poisson_bootstrap():
     # the 159th smallest of 10,000 draws: a standard error of 12.5 draws, which is 0.003 here
     assert interval.low == pytest.approx(low / 2, abs=0.005)
     assert interval.high == pytest.approx((1 - low) / 2, abs=0.005)
-
-
-def test_many_concepts_give_the_interval_of_scipy():
-    values = np.random.default_rng(1).beta(2, 3, size=400)
-    ours = resample({"tur": means(values)}).interval()
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=3).confidence_interval
-    width = theirs.high - theirs.low
-    assert ours.low == pytest.approx(theirs.low, abs=0.03 * width)
-    assert ours.high == pytest.approx(theirs.high, abs=0.03 * width)
 
 
 def covered(samples, truth):

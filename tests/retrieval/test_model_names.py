@@ -1,22 +1,16 @@
 """What results call a model: unique in a run, as the user or its folder says, and honest about converted weights."""
 
-import csv
-import io
 import json
 import shutil
 
 import pytest
 
+from tests.retrieval.conftest import rows_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_loading import name_models
 from turkic_idiom_tasks.results.record import find_records, read_header
 
 STATED = {"name": "some-lab/its-encoder", "revision": "4-bit weights from a package 0.3.0"}
-
-
-def rows_of(run):
-    assert run.returncode == 0, run.stderr
-    return list(csv.DictReader(io.StringIO(run.stdout)))
 
 
 @pytest.fixture

@@ -119,11 +119,9 @@ def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(r
         ("span: {models: [m], targets: [kir]}", "targets.*: must be one of tr, az"),  # Kyrgyz is no misspelt tr
         ("retrieval: {models: [m], training: {lerning_rate: 1}}", r"training: unknown key 'lerning_rate' \(nearest: "),
         ("retrieval: {models: [m], training: {seed: 1}}", "training: unknown key 'seed'"),
-        ("retrieval: {models: [m], training: {bf16: 1}}", "training.bf16 is 1: .*valid boolean"),
         ("retrieval: {models: m}", "models is 'm': .*valid array"),
         ('retrieval: {models: ["m (pooling=cls)"]}', r"'m \(pooling=cls\)' names a pooling.* with poolings"),
         ('similarity: {models: ["m (pooling=cls)"]}', r"names a pooling.* with training: \{pooling"),
-        ("retrieval: {regimes: [tr-only]}", "models is missing"),
         ("retrieval: {models: [m], training: {learning_rate: .inf}}", "inf is no number that can be used"),
         ("retrieval: {models: [m], seeds: [4294967296]}", "seeds.0 is 4294967296: .*less than or equal to 4294967295"),
         ("retrieval: [m]", "retrieval: must be a mapping"),

@@ -38,6 +38,7 @@ _PARTS = ("queries", "corpus", "qrels")  # of a retrieval subset; strict-qrels m
 _ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
 _MORE_COLUMNS = (*(name for name in Entry.__dataclass_fields__ if name not in _ENTRY_COLUMNS), "pos", "aliases")
 T = TypeVar("T")
+R = TypeVar("R", bound=BaseModel)
 
 
 def _as_tag(value: Any) -> str:
@@ -76,9 +77,6 @@ class _SpanRow(BaseModel):
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
-
-
-_TEXT, _JUDGED, _SPAN = TypeAdapter(_TextRow), TypeAdapter(_JudgedRow), TypeAdapter(_SpanRow)
 
 
 class HubDataset(Dataset):
@@ -163,7 +161,7 @@ class HubDataset(Dataset):
 
     def _read_texts(self, config: str) -> dict[str, str]:
         texts: dict[str, str] = {}
-        for place, row in self._parsed_rows(config, _TEXT, ("id", "text")):
+        for place, row in self._parsed_rows(config, _TextRow):
             _refuse_repeat(place, row.id, texts)
             texts[row.id] = row.text
         return texts
@@ -172,7 +170,7 @@ class HubDataset(Dataset):
         """Return query id -> document id -> 1 for the relevant documents."""
         qrels: dict[str, dict[str, int]] = {}
         judged: set[tuple[str, str]] = set()  # as relevant or not, so that no pair is judged both ways
-        for place, row in self._parsed_rows(config, _JUDGED, ("query-id", "corpus-id", "score")):
+        for place, row in self._parsed_rows(config, _JudgedRow):
             pair = (row.query, row.document)
             _refuse_repeat(place, pair, judged, problem=f"the document {display(row.document)} is judged twice")
             judged.add(pair)
@@ -193,8 +191,7 @@ class HubDataset(Dataset):
             if names is not None and names != list(LABELS):
                 numbered = f"ner_tags are numbers of {', '.join(names)}; number them as {', '.join(LABELS)}"
                 raise InputError(f"{self.path}, config {config}, split {split}: {numbered}")
-            columns = ("id", "idiom", "sentence", "tokens", "ner_tags")
-            for place, row in self._parsed_rows(config, _SPAN, columns, split=split):
+            for place, row in self._parsed_rows(config, _SpanRow, split=split):
                 with input_errors(place):
                     locate(row.tokens, row.sentence)
                 if len(row.tokens) != len(row.ner_tags):
@@ -223,9 +220,9 @@ class HubDataset(Dataset):
         for row in self._files.rows(config, split, columns, optional=optional):
             yield f"{self.path}, config {config}, split {split}, {columns[0]} {display(row[columns[0]])}", row
 
-    def _parsed_rows(
-        self, config: str, adapter: TypeAdapter[T], columns: Sequence[str], *, split: str = TEST
-    ) -> Iterator[tuple[str, T]]:
+    def _parsed_rows(self, config: str, kind: type[R], *, split: str = TEST) -> Iterator[tuple[str, R]]:
+        columns = [str(field.validation_alias or name) for name, field in kind.model_fields.items()]
+        adapter = TypeAdapter(kind)
         for place, row in self._rows(config, columns, split=split):
             parsed = parse_row(adapter, row)
             yield place, _stated(place, parsed)

@@ -67,7 +67,8 @@ class Pool:
         self.data = data
         self.language = target_language(task, subset).code  # of the documents
         self.queries = tuple(sorted(data.queries))  # (Q,) ids
-        self.concepts = tuple(concept_of(query) for query in self.queries)  # what is resampled together
+        # (Q,) what is resampled together: of ``tur:turn-a-blind-eye`` the concept ``turn-a-blind-eye``
+        self.concepts = tuple(query.partition(":")[2] or query for query in self.queries)
         self.documents = tuple(sorted(data.documents))  # (N,) ids
         self.row = {query: position for position, query in enumerate(self.queries)}
         self.column = {document: position for position, document in enumerate(self.documents)}
@@ -98,11 +99,6 @@ def find_task(name: str) -> RetrievalTask:
 def target_language(task: str, subset: str) -> Language:
     """Return the language of the documents of a subset; `task` is the short name."""
     return TASKS[task].subsets[subset][1]
-
-
-def concept_of(identifier: str) -> str:
-    """Return the concept of a query or document id: ``tur:turn-a-blind-eye`` -> ``turn-a-blind-eye``."""
-    return identifier.partition(":")[2] or identifier
 
 
 def build_retrieval(

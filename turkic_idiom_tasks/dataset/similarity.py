@@ -121,9 +121,9 @@ class Triplet:
     idiom: str  # citation form; empty for a sentence without an idiom
 
 
-def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> SentencePairs | None:
-    """Return the pairs of a language, or None if no entry of the split (of the retrieval tasks) has all sentences."""
-    entries = complete_entries(lexicon, language, split=split)
+def lexicon_pairs(lexicon: Lexicon, language: str) -> SentencePairs | None:
+    """Return the pairs of a language, or None if no entry of the test split has all sentences."""
+    entries = complete_entries(lexicon, language)
     if not entries:
         return None
     rows: list[SentencePair] = []

@@ -69,8 +69,7 @@ def _sums(score: SampleScore) -> tuple[float, float]:
     if "sentence" not in metadata:
         return value_to_float()(score.score.value), 1.0
     counts = span_counts([sentence_of(metadata).tags], [(score.score.answer or "").split()])
-    ((numerator, denominator),) = f1_sums(counts)
-    return numerator, denominator
+    return tuple(f1_sums(counts)[0].tolist())
 
 
 @scorer(metrics=[idiom_scores()])

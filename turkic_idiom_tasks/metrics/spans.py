@@ -87,8 +87,8 @@ def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     return _share(n_correct, n_tags)
 
 
-def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
-    """Return scores of sentences, where one is correct if it is predicted to contain an idiom and every span is exact.
+def joint_f1(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
+    """Return the F1 of sentences, where one is correct if it is predicted to contain an idiom and every span is exact.
 
     This is the joint scoring of MultiIdiom (2026): is there an idiom, and where exactly? Both must be right. A sentence
     counts as predicted if anything is marked in it, and as gold if it holds an idiom. Spans are those of seqeval's
@@ -99,7 +99,7 @@ def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
         correct += n_gold_spans > 0 and n_correct_spans == n_predicted_spans == n_gold_spans
         n_predicted += n_predicted_spans > 0
         n_gold += n_gold_spans > 0
-    return Scores.of_counts(correct, n_predicted, n_gold)
+    return _share(2 * correct, n_predicted + n_gold)
 
 
 def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
@@ -125,7 +125,7 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
         **span_scores(gold, predicted, strict=True).named("span", "_strict"),
         **token_scores(gold, predicted).named("token"),
         "token_accuracy": token_accuracy(gold, predicted),
-        "joint_f1": joint_scores(gold, predicted).f1,
+        "joint_f1": joint_f1(gold, predicted),
         "sequence_accuracy": accuracy,
         "f1_and_sequence_mean": math.sqrt(spans.f1 * accuracy),
     }

@@ -120,8 +120,8 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     return _chart(drawn.properties(width=_TILE_WIDTH * len(columns), height=28 * len(rows)), title, description)
 
 
-def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
-    """Draw dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
+def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, floor: float) -> Chart:
+    """Draw nDCG as dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
         "y": alt.Y(
@@ -130,32 +130,29 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str
         "yOffset": alt.YOffset("series:N", sort=series),
     }
     base = alt.Chart()
-    x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
+    x = alt.X("value:Q", title="nDCG", scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
     colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
     whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.8)
     layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, **place)]
     # Without any interval this layer would refer to a field that no row has
     if any(bar.low is not None for bar in bars):
-        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", color=colour, **place))
-    if floor is not None:
-        base = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title=axis))
-        layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
-        layers.append(base.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
+        layers.append(whiskers.encode(x=alt.X("low:Q", title="nDCG"), x2="high:Q", color=colour, **place))
+    random = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title="nDCG"))
+    layers.append(random.mark_rule(color=_INK, strokeDash=[4, 3]))
+    layers.append(random.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
     height = len(groups) * max(22, 14 * len(series))
     drawn = alt.layer(*layers, data=alt.Data(values=[bar._asdict() for bar in bars]))
     return _chart(drawn.properties(width=_WIDTH, height=height), title, description)
 
 
-def curves(
-    points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str, panels_in_row: int = 2
-) -> Chart:
-    """Draw curves with values in [0, 1] over an ordered but not metric `x`; one panel in a row fits a phone."""
+def curves(points: Sequence[CurvePoint], *, title: str, description: str) -> Chart:
+    """Draw curves of sub-word F1 over numbers of training sentences, which are ordered but not metric."""
     series, panels = _order(points, "series"), _order(points, "panel")
     legend = _legend(series)
     data = alt.Data(values=[point._asdict() | {"dash": series.index(point.series)} for point in points])
     base = alt.Chart().encode(
-        x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
+        x=alt.X("x:O", sort=_order(points, "x"), title="training sentences", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title="sub-word F1", scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
     )
     # dashes have their own field, because the legend would otherwise draw its symbols dashed
@@ -166,7 +163,7 @@ def curves(
     drawn = (
         alt.layer(lines, marks, data=data)
         .properties(width=250, height=170)
-        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=panels_in_row)
+        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=2)
         .resolve_axis(x="independent")  # else only the lowest panels have labels
     )
     return _chart(drawn, title, description)

@@ -200,7 +200,7 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
         )
         bars = [bar for model in models for bar in groups[model]]
         title = _title(summary, task)
-        charts[chart_name] = grouped_bars(bars, title=title, description=description, axis="nDCG", floor=floor)
+        charts[chart_name] = grouped_bars(bars, title=title, description=description, floor=floor)
     return charts
 
 

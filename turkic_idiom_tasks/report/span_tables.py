@@ -110,8 +110,6 @@ def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
         points,
         title="F1 over sub-words by number of training sentences (Figure 4)",
         description="A panel per language, a curve per model, from 0 training sentences of the language to all.",
-        x_axis="training sentences",
-        y_axis="sub-word F1",
     )
     return {"figure1_few_shot_gain": gain_map, "figure4_learning_curves": learning_curves}
 

@@ -115,14 +115,11 @@ class SimilarityCells(CellKind):
 
     def _triplets(self, dataset: Dataset) -> TripletData:
         return build_triplets(
-            self._data(dataset),
+            dataset if self.source == LEXICON else self.source,
             languages=self.languages,
             seen_idioms=self.seen_idioms,
             general=None if self.general is None else Path(self.general),
         )
-
-    def _data(self, dataset: Dataset) -> Dataset | str:
-        return dataset if self.source == LEXICON else self.source
 
     def _treatments(self) -> dict[str, tuple[str | None, str | None]]:
         """Return regime -> loss of the training, and the idioms that a token stands for; None where there are none."""
@@ -226,7 +223,9 @@ class SimilarityCells(CellKind):
             folder = self.idiomaticity_classifier if replacement == REPLACE_SELECTED else None
             outcome["idiom_tokens"] = grow_encoder(
                 trainee,
-                make_tokens(known_idioms(self._data(dataset), triplets, languages=self.languages)),
+                make_tokens(
+                    known_idioms(dataset if self.source == LEXICON else self.source, triplets, languages=self.languages)
+                ),
                 triplets,
                 config=tokens,
                 classifier=None if folder is None else Path(folder),
