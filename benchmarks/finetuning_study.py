@@ -36,7 +36,8 @@ from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
 from turkic_idiom_tasks.lexicon.load import BUNDLED
-from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
+from turkic_idiom_tasks.metrics.bootstrap import Stratum
+from turkic_idiom_tasks.metrics.comparison import Comparison, compare, holm
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.results.predictions import Rankings
 from turkic_idiom_tasks.results.record import Record, find_records, read_record
@@ -102,7 +103,7 @@ def compared(before: Scores, after: Scores) -> Comparison:
     """Compare after with before, languages weighing alike and concepts resampled whole."""
     strata = {}
     for key, scored in after.items():
-        strata[" ".join(key)] = Paired(scored.concepts, before[key].sums, scored.sums)
+        strata[" ".join(key)] = (Stratum(scored.concepts, before[key].sums), Stratum(scored.concepts, scored.sums))
     return compare(strata)
 
 

@@ -309,7 +309,7 @@ def to_batch(resampled: list[Resampled]) -> Batch:
     """Return data sets of the same concepts as arrays, without the draws that are NaN."""
     draws = np.stack([dataset.draws for dataset in resampled])
     is_defined = ~np.isnan(draws).any(axis=0)
-    counts = poisson_counts(resampled[0].concepts, resampled[0].seed).astype(np.float64)
+    counts = poisson_counts(resampled[0].concepts).astype(np.float64)
     return Batch(
         score=np.array([dataset.score for dataset in resampled]),
         draws=draws[:, is_defined],

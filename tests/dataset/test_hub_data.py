@@ -79,28 +79,19 @@ def test_retrieval_data_is_read_as_it_stands(retrieval, kind):
     assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
 
 
-@pytest.mark.parametrize("missing", ["T2-tur-qrels", "T2-tur-strict-qrels", "equivalents"])
-def test_a_declared_file_that_is_not_there_is_named(retrieval, missing):
-    """Without it a subset would be left out, or other documents would count, without a word."""
-    folder = retrieval(strict=QRELS)
-    write_config(folder, "equivalents", {"test": []})
-    (folder / "data" / missing / "test.jsonl").unlink()
-    message = message_of(lambda: open_dataset(str(folder)))
-    assert message.startswith(f"{folder / 'README.md'}: ")
-    assert f"there is no file 'data/{missing}/test.jsonl'; restore it" in message
-
-
-@pytest.mark.parametrize(("pattern", "is_there"), [("test-*", False), ("test-*.parquet", False), ("*", True)])
-def test_a_pattern_that_matches_no_file_is_named(retrieval, pattern, is_there):
-    """Files of another format match and are left out, as the split of the data that nobody here reads."""
+@pytest.mark.parametrize("pattern", ["test.jsonl", "test-*", "test-*.parquet", "*"])
+def test_a_declared_file_that_is_not_there_is_named(retrieval, pattern):
+    """Without it other documents would count without a word; files of another format match and are left out."""
     folder = retrieval(strict=QRELS)
     (folder / "data/T2-tur-strict-qrels/test.jsonl").rename(folder / "data/T2-tur-strict-qrels/other.csv")
     readme = folder / "README.md"
     readme.write_text(readme.read_text().replace("strict-qrels/test.jsonl", f"strict-qrels/{pattern}"))
-    if is_there:
+    if pattern == "*":
         assert open_dataset(str(folder)).retrieval("T2", "tur").strict_qrels is None
-    else:
-        assert f"there is no file 'data/T2-tur-strict-qrels/{pattern}'" in message_of(lambda: open_dataset(str(folder)))
+        return
+    message = message_of(lambda: open_dataset(str(folder)))
+    assert message.startswith(f"{readme}: ")
+    assert f"there is no file 'data/T2-tur-strict-qrels/{pattern}'; restore it" in message
 
 
 def repeated(text, n):
@@ -223,17 +214,20 @@ def span(**change):
     ("config", "rows", "message"),
     [
         ("T2-tur-corpus", [*CORPUS, {"id": "d1", "text": "öbür"}], "split test, id 'd1': appears twice"),
-        ("T2-tur-corpus", [*CORPUS, {"id": "d4", "text": None}], "id 'd4': field 'text': Input should be a valid"),
         ("T2-tur-corpus", [*CORPUS, {"id": "d4", "text": "\u200b \u2800"}], "field 'text': is empty; found '\\u200b"),
-        ("T2-tur-corpus", [*CORPUS, {"id": None, "text": "a"}], "id None: field 'id': is neither a text nor a whole"),
-        ("T2-tur-queries", [{"id": 1.5, "text": "a"}], "id 1.5: field 'id': is neither a text nor"),
+        ("T2-tur-corpus", [*CORPUS, {"id": None, "text": "a"}], "id None: field 'id': Input should be a valid string"),
+        ("T2-tur-queries", [{"id": True, "text": "a"}], "id True: field 'id': Input should be a valid string"),
         ("T2-tur-queries", [{"id": "q1", "query": "a"}], "config T2-tur-queries lacks the columns ['text']"),
-        ("T2-tur-qrels", [QRELS[0] | {"score": True}], "score': relevance is binary here, write 1 or 0; found True"),
+        ("T2-tur-qrels", [QRELS[0] | {"score": -1}], "score': Input should be greater than or equal to 0; found -1"),
         ("T2-tur-qrels", [*QRELS, QRELS[0] | {"score": 0}], "query-id 'q1': the document 'd1' is judged twice"),
         ("T2-tur-qrels", [*QRELS, QRELS[0] | {"corpus-id": "d9"}], "query 'q1' names the document 'd9', which is not"),
         ("T2-tur-qrels", [*QRELS, QRELS[0] | {"query-id": "q9"}], "qrels name the query 'q9', which is not among"),
         ("T2-tur-qrels", QRELS[:1], "query 'q2' has no relevant document"),
-        ("T2-tur-strict-qrels", [QRELS[0], QRELS[1] | {"score": 2}], "query-id 'q2': field 'score': relevance is"),
+        (
+            "T2-tur-strict-qrels",
+            [QRELS[0], QRELS[1] | {"score": 2}],
+            "query-id 'q2': field 'score': Input should be less",
+        ),
         ("T2-tur-strict-qrels", QRELS[:1], "query 'q2' has no relevant document in the strict qrels"),
         ("T2-tur-strict-qrels", [*QRELS, QRELS[0] | {"corpus-id": "d3"}], "'d3' in its strict qrels only; add"),
         ("span-tr", span(ner_tags=[0, 1, 2]), "id 's1': needs as many tokens as ner_tags; found 4 and 3"),
@@ -241,7 +235,6 @@ def span(**change):
         ("span-tr", span(ner_tags=[0, 1, 3, 0]), "'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers 0, 1, 2; f"),
         ("span-tr", span(ner_tags=[0, 1, 1.5, 0]), "field 'ner_tags.2'"),
         ("span-tr", span(tokens=["Buna", "göz", "yumdum", "."]), "token 'yumdum' is not in the sentence"),
-        ("span-tr", span(idiom=None), "field 'idiom': Input should be a valid string; found None"),
         ("span-tr", span(sentence="\u2060\u200d"), "field 'sentence': is empty"),
         ("span-tr", [ROW, ROW], "split test, id 's1': stands in the split test already"),
         ("span-tr", {"train": [ROW], "test": [ROW]}, "split test, id 's1': stands in the split train already"),

@@ -109,9 +109,7 @@ def test_a_lexicon_by_split(turkish_only):
 def test_a_lexicon_without_annotation_is_an_error(tmp_path):
     concept = concepts_of("test", 1)[0]
     (tmp_path / "tr.jsonl").write_text(Entry(concept, "göz yummak", None, "Göz yumdu.").to_json() + "\n")
-    with pytest.raises(
-        InputError, match=r"no annotated test sentence in any language; .*turkic-idiom dataset annotate"
-    ):
+    with pytest.raises(InputError, match=r"no annotated test sentence in .*turkic-idiom dataset annotate"):
         open_dataset(str(tmp_path)).sentences("tr")
 
 

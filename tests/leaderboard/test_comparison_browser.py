@@ -10,8 +10,8 @@ import pytest
 from leaderboard.board import resample_headlines, task_means
 from leaderboard.tables import shown_score
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.metrics.bootstrap import RESAMPLES, SEED, difference, mean
-from turkic_idiom_tasks.metrics.comparison import Paired, compare, holm, signs_of_concept
+from turkic_idiom_tasks.metrics.bootstrap import RESAMPLES, Stratum, difference, mean
+from turkic_idiom_tasks.metrics.comparison import compare, holm, signs_of_concept
 from turkic_idiom_tasks.report.compare import Report, Row, verdict
 from turkic_idiom_tasks.report.frame import MACRO
 
@@ -46,7 +46,7 @@ def report_rows(*models):
             for score in having[0].of_task(task):
                 if all(model.find(task, score.subset) for model in having):
                     one, other = (by_letter[letter].find(task, score.subset) for letter in (first, second))
-                    strata[score.subset] = Paired(one.concepts, one.sums, other.sums)
+                    strata[score.subset] = (Stratum(one.concepts, one.sums), Stratum(other.concepts, other.sums))
             for subset, pair in strata.items():
                 results[first + second, task, subset] = compare({subset: pair})
             if len(strata) > 1:
@@ -139,7 +139,7 @@ def test_one_line_over_all_tasks_is_tested_and_drawn(open_comparison):
         parts = [pair for pair in pairs if pair[0].language != "gag"]  # it is provisional
         for one, other in parts:
             concepts = sorted(set(one.headline.concepts))
-            signs = np.array([signs_of_concept(concept, SEED) for concept in concepts], dtype=float)
+            signs = np.array([signs_of_concept(concept) for concept in concepts], dtype=float)
             first, second = np.zeros((len(concepts), 2)), np.zeros((len(concepts), 2))
             for sums, score in ((first, one), (second, other)):
                 for concept, row in zip(score.headline.concepts, score.headline.sums, strict=True):

@@ -3,12 +3,8 @@
 import hashlib
 import json
 
-import pytest
-
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.lexicon import editions as editions_module
 from turkic_idiom_tasks.lexicon.editions import EDITIONS_FILE, edition_of, editions
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 
@@ -21,24 +17,6 @@ def test_the_bundled_lexicon_is_the_newest_edition():
     )
     assert edition_of("0" * 40) is None
     assert list(editions().values()) == [row["edition"] for row in ROWS]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "cannot be read"),
-        (b"", "malformed JSON"),
-        (b'[{"revision": "a"}]', "is damaged"),
-    ],
-)
-def test_a_damaged_list_of_editions_is_one_line_with_its_file(tmp_path, monkeypatch, content, message):
-    path = tmp_path / "editions.json"
-    if content is not None:
-        path.write_bytes(content)
-    monkeypatch.setattr(editions_module, "EDITIONS_FILE", path)
-    with pytest.raises(InputError, match=message) as caught:
-        editions.__wrapped__()  # not the answer that is kept
-    assert str(caught.value).startswith(f"{path}: ")
 
 
 def test_the_test_queries_of_an_edition_are_frozen():

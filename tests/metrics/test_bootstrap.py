@@ -18,7 +18,7 @@ from turkic_idiom_tasks.metrics.bootstrap import (
     poisson_counts,
     resample,
     resample_models,
-    tail_probability,
+    tail_probabilities,
 )
 
 SLOW = settings(max_examples=30, deadline=None)
@@ -63,7 +63,7 @@ def shuffled(stratum, random):
     return Stratum([stratum.concepts[item] for item in order], stratum.sums[order])
 
 
-# The law: the draws of a concept depend on its name and the seed alone.
+# The law: the draws of a concept depend on its name alone.
 
 
 def test_draws_are_poisson_with_mean_one():
@@ -87,17 +87,15 @@ def test_draws_of_concepts_are_independent():
     assert np.abs(correlations).max() < 0.055
     in_order = poisson_counts(("c0000",))[0].astype(float)
     assert abs(np.corrcoef(in_order[:-1], in_order[1:])[0, 1]) < 0.05
-    other_seed = poisson_counts(("c0000",), seed=1)[0].astype(float)
-    assert abs(np.corrcoef(in_order, other_seed)[0, 1]) < 0.05
 
 
 @SLOW
-@given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=8, unique=True), st.integers(0, 2**31))
-def test_draws_of_a_concept_depend_on_its_name_and_the_seed_alone(concepts, seed):
-    together = poisson_counts(tuple(concepts), seed)
-    turned = poisson_counts(tuple(reversed(concepts)), seed)
+@given(st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=8, unique=True))
+def test_draws_of_a_concept_depend_on_its_name_alone(concepts):
+    together = poisson_counts(tuple(concepts))
+    turned = poisson_counts(tuple(reversed(concepts)))
     for row, concept in enumerate(concepts):
-        assert np.array_equal(together[row], poisson_counts((concept,), seed)[0])
+        assert np.array_equal(together[row], poisson_counts((concept,))[0])
         assert np.array_equal(together[row], turned[-1 - row])
 
 
@@ -108,24 +106,13 @@ def test_the_order_of_items_and_subsets_changes_nothing(system, random):
     assert same(resample(system), resample(turned))
 
 
-@SLOW
-@given(st.lists(strata(), min_size=2, max_size=5), st.data())
-def test_other_models_change_nothing(models, data):
-    """Adding, removing and permuting models: each has the draws that it has alone."""
-    alone = [resample_models([model])[0] for model in models]
-    order = data.draw(st.permutations(range(len(models))))
-    kept = order[: data.draw(st.integers(1, len(models)))]
-    together = resample_models([models[model] for model in kept])
-    for model, resampled in zip(kept, together, strict=True):
-        assert same(resampled, alone[model])
-
-
-def test_a_hundred_models_of_the_same_concepts_change_nothing():
-    # a matrix product of another shape is rounded differently, unless every product and sum in it is exact
+def test_other_models_change_nothing():
+    # of the same concepts and of others; a matrix product of another shape is rounded differently, unless every product
+    # and sum in it is exact
     generator = np.random.default_rng(1)
-    models = [means(generator.random(150)) for _ in range(100)]
+    models = [means(generator.random(150), names(150, start=number % 2)) for number in range(200)]
     together = resample_models(models)
-    for model in (0, 1, 63, 64, 99):
+    for model in (0, 1, 126, 127, 128, 199):
         assert same(together[model], resample_models([models[model]])[0])
 
 
@@ -138,7 +125,7 @@ def test_the_macro_score_is_the_mean_of_the_subsets(system):
     ratios = [stratum.sums[:, 0].sum() / stratum.sums[:, 1].sum() for stratum in system.values()]
     whole = resample(system)
     assert whole.score == pytest.approx(np.mean(ratios), abs=1e-9)
-    assert whole.n_concepts == len(set().union(*(stratum.concepts for stratum in system.values())))
+    assert len(whole.concepts) == len(set().union(*(stratum.concepts for stratum in system.values())))
     draws = np.mean([resample({subset: stratum}).draws for subset, stratum in system.items()], axis=0)
     assert np.allclose(whole.draws, draws, equal_nan=True, atol=1e-12)
 
@@ -232,17 +219,17 @@ def test_draws_without_an_item_of_a_subset_are_left_out():
 
 def test_the_tails_by_hand():
     # Four equal influences: no excess kurtosis, 3 degrees of freedom, t = 3.1824, times sqrt(4 / 3) is 3.6747.
-    assert tail_probability(np.array([1.0, 1, -1, -1])) == pytest.approx(stats.norm.sf(3.6747), rel=1e-3)
+    assert tail_probabilities(np.array([[1.0, 1, -1, -1]])) == pytest.approx(stats.norm.sf(3.6747), rel=1e-3)
     # Two of a hundred concepts carry everything: sum of fourth powers over squared sum of squares is 2 / 4 = 1/2, so
     # 2 / (1/2 - 1/100) = 4.0816 degrees of freedom, t = 2.7505 (between 2.776 at 4 and 2.571 at 5), times
     # sqrt(100 / 99) is 2.7644.
     expected = stats.t(2 / 0.49).isf(0.025) * math.sqrt(100 / 99)
     assert expected == pytest.approx(2.764, abs=0.01)
-    two_of_hundred = np.zeros(100)
-    two_of_hundred[:2] = 1, -1
-    assert tail_probability(two_of_hundred) == pytest.approx(stats.norm.sf(expected), rel=1e-6)
+    two_of_hundred = np.zeros((1, 100))
+    two_of_hundred[0, :2] = 1, -1
+    assert tail_probabilities(two_of_hundred) == pytest.approx(stats.norm.sf(expected), rel=1e-6)
     # Many concepts with normal influences: nearly the usual 2.5%.
-    assert tail_probability(np.random.default_rng(0).normal(size=5000)) == pytest.approx(0.025, abs=2e-4)
+    assert tail_probabilities(np.random.default_rng(0).normal(size=(1, 5000))) == pytest.approx(0.025, abs=2e-4)
 
 
 def test_the_interval_is_that_of_the_exact_poisson_bootstrap():
@@ -260,15 +247,6 @@ def test_the_interval_is_that_of_the_exact_poisson_bootstrap():
     # the 159th smallest of 10,000 draws: a standard error of 12.5 draws, which is 0.003 here
     assert interval.low == pytest.approx(low / 2, abs=0.005)
     assert interval.high == pytest.approx((1 - low) / 2, abs=0.005)
-
-
-def test_many_concepts_give_the_interval_of_scipy():
-    values = np.random.default_rng(1).beta(2, 3, size=400)
-    ours = resample({"tur": means(values)}).interval()
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=3).confidence_interval
-    width = theirs.high - theirs.low
-    assert ours.low == pytest.approx(theirs.low, abs=0.03 * width)
-    assert ours.high == pytest.approx(theirs.high, abs=0.03 * width)
 
 
 def covered(samples, truth):
@@ -304,22 +282,10 @@ def test_the_flag_by_hand():
     assert resample({"tr": means([1.0, 0.0] * 50)}).corrected(0.5).reach == pytest.approx(0.02)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: resample({}), "at least one subset"),
-        (lambda: means([]), "something to score"),
-        (lambda: Stratum(["a"], np.zeros((1, 2))), "something to score"),
-        (lambda: Stratum(["a", "b"], np.array([[1.0, 1.0], [1.0, -0.5]])), "negative"),
-        (lambda: means([math.nan]), "NaN"),
-        (lambda: Stratum(["a", "b"], np.ones((1, 2))), "shape"),
-        (lambda: resample({"gag": means([1.0, 1.0])}).corrected(1.0), "floor below 1"),
-        (lambda: mean([resample({"a": means([0.1, 0.2])}, seed=seed) for seed in (0, 1)]), "different seeds"),
-    ],
-)
-def test_undefined_input_is_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+@pytest.mark.parametrize("sums", [[[0, 0], [1, 0]], [[1, 1], [1, -0.5]], [[math.nan, 1], [1, 1]], [[1, 1]]])
+def test_undefined_input_is_refused(sums):
+    with pytest.raises(ValueError, match="2 items need finite sums"):
+        Stratum(["a", "b"], np.array(sums, dtype=float))
 
 
 # Shares of right answers.

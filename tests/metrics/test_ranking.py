@@ -7,14 +7,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turkic_idiom_tasks.metrics.ranking import (
-    RelevantPositions,
-    chance_corrected,
-    find_positions,
-    random_ndcg,
-    score_positions,
-    score_rankings,
-)
+from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg, score_rankings
 
 NAMES = ("ndcg", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_10")
 
@@ -71,38 +64,19 @@ def test_chance_corrected():
     assert math.isnan(chance_corrected(1.0, 1.0))
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.integers(-3, 3), min_size=2, max_size=15), st.randoms(use_true_random=False))
-def test_permuting_documents_changes_no_score(values, random):
-    order = list(range(len(values)))
-    random.shuffle(order)
-    before = one([float(v) for v in values], [0])
-    after = one([float(values[column]) for column in order], [order.index(0)])
-    assert before == pytest.approx(after)
-
-
 def test_undefined_input_is_refused():
     with pytest.raises(ValueError, match="query 1 hold NaN"):
         score_rankings(np.array([[0.1, 0.2], [np.nan, 0.1]]), [[0], [0]])
-    with pytest.raises(ValueError, match="query 1 has no relevant"):
-        score_rankings(np.array([[0.1, 0.2], [0.3, 0.1]]), [[0], []])
-    with pytest.raises(ValueError, match="cannot have 3"):
-        random_ndcg(2, 3)
-    with pytest.raises(ValueError, match="no queries"):
-        score_rankings(np.empty((0, 4)), []).means()
 
 
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 4) | st.just(-np.inf), min_size=6, max_size=6), min_size=1, max_size=4), st.data()
 )
-def test_positions_hold_all_that_the_scores_depend_on(rows, data):
-    similarities = np.array(rows, dtype=float)
+def test_queries_are_scored_together_as_alone(rows, data):
     columns = st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True)
     relevant = [data.draw(columns) for _ in rows]
-    positions = find_positions(similarities, relevant)
-    again = RelevantPositions(positions.counts, positions.above, positions.tied, n_documents=6)
-    together = score_positions(again)
+    together = score_rankings(np.array(rows, dtype=float), relevant)
     for row, (values, own) in enumerate(zip(rows, relevant, strict=True)):
         alone = one(values, own)
         for name in (*NAMES, "floor"):

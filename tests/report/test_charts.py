@@ -9,15 +9,7 @@ import pytest
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report import charts
-from turkic_idiom_tasks.report.charts import (
-    PALETTE,
-    Bar,
-    CurvePoint,
-    Tile,
-    curves,
-    grouped_bars,
-    heat_map,
-)
+from turkic_idiom_tasks.report.charts import PALETTE, Bar, CurvePoint, Tile, curves, grouped_bars, heat_map
 
 for package in ("altair", "vl_convert"):
     pytest.importorskip(package, reason="pip install -e '.[figures]'")
@@ -36,9 +28,8 @@ def small_charts(name="model", **words):
     words = TOLD | words
     return {
         "heat": heat_map([Tile(name, "az", 0.5), Tile(name, "uz", None)], **words),
-        "bars": grouped_bars([Bar(name, "tuned", 0.4, 0.3, 0.5)], axis="nDCG", floor=0.1, **words),
-        "curves": curves([CurvePoint("az", name, "0", 0.2), CurvePoint("az", name, "all", 0.4)],
-                         x_axis="sentences", y_axis="F1", **words),
+        "bars": grouped_bars([Bar(name, "tuned", 0.4, 0.3, 0.5)], floor=0.1, **words),
+        "curves": curves([CurvePoint("az", name, "0", 0.2), CurvePoint("az", name, "all", 0.4)], **words),
     }  # fmt: skip
 
 
@@ -48,9 +39,9 @@ def large_charts():
     return {
         "heat": heat_map([Tile(name, code, 0.1) for name in LONG_NAMES for code in languages], **TOLD),
         "bars": grouped_bars([Bar(name, regime, 0.5, 0.4, 0.6) for name in LONG_NAMES for regime in regimes],
-                             axis="nDCG", floor=0.1, **TOLD),
+                             floor=0.1, **TOLD),
         "curves": curves([CurvePoint(code, name, x, 0.5) for code in languages for name in LONG_NAMES
-                          for x in ("0", "10", "all")], x_axis="training sentences", y_axis="F1", **TOLD),
+                          for x in ("0", "10", "all")], **TOLD),
     }  # fmt: skip
 
 
@@ -119,7 +110,7 @@ def test_five_languages_and_a_long_name_fit_a_phone():
 
 def test_dots_stand_at_their_values_and_in_the_order_given():
     bars = [Bar("second", "p", 0.2, 0.1, 0.4), Bar("second", "q", None), Bar("first", "p", 0.4), Bar("first", "q", 0.3)]
-    svg = grouped_bars(bars, axis="nDCG", floor=0.1, **TOLD).svg()
+    svg = grouped_bars(bars, floor=0.1, **TOLD).svg()
     texts, _ = place(svg)
     assert texts["second"][1] < texts["first"][1]
     marks = re.search(r'role-mark layer_0_marks">(.*?)</g>', svg, re.DOTALL)[1]
@@ -135,7 +126,7 @@ def test_dots_stand_at_their_values_and_in_the_order_given():
 
 def test_curves_keep_the_order_of_x_and_rise_with_the_value():
     points = [CurvePoint("az", "model", x, value) for x, value in (("0", 0.2), ("50", 0.4), ("100", 0.8))]
-    texts, paths = place(curves(points, x_axis="sentences", y_axis="F1", **TOLD).svg())
+    texts, paths = place(curves(points, **TOLD).svg())
     steps = [texts[x][0] for x in ("0", "50", "100")]
     assert steps[1] - steps[0] == pytest.approx(steps[2] - steps[1])
     marks = sorted((x, y) for fill, x, y, _ in paths if fill == PALETTE[0])[-3:]

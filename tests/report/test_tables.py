@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
+from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.report.frame import QUERY_COLUMNS, SCORE_COLUMNS, score_frame
-from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
+from turkic_idiom_tasks.report.frame import QUERY_COLUMNS, score_frame
+from turkic_idiom_tasks.report.retrieval_tables import RetrievalScores, retrieval_charts, retrieval_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table, short_names
 from turkic_idiom_tasks.results.record import DataName, Header, ModelName, SubsetScores, Training
@@ -47,20 +48,9 @@ def result(model, regime, pooling, tasks, *, language=None, seed=None, kept_step
     return header(model, settings={"pooling": pooling}, subsets=subsets, training=training), queries
 
 
-def frames(results):
-    """The two frames of results."""
-    queries = [row for _, rows in results for row in rows]
-    return score_frame(one for one, _ in results), pd.DataFrame(queries, columns=QUERY_COLUMNS)
-
-
-def tables_of(results, languages=tuple(LANGUAGES)):
-    scores, queries = frames(results)
-    return retrieval_tables(summarise(scores, queries, languages))
-
-
-def charts_of(results):
-    scores, queries = frames(results)
-    return retrieval_charts(summarise(scores, queries, tuple(LANGUAGES)))
+def summary_of(results, languages=tuple(LANGUAGES)):
+    queries = pd.DataFrame([row for _, rows in results for row in rows], columns=QUERY_COLUMNS)
+    return RetrievalScores(score_frame(one for one, _ in results), queries, languages)
 
 
 def by_hand():
@@ -90,20 +80,17 @@ def is_of(one, regime, language=None):
     return training is not None and (training.regime, training.language) == (regime, language)
 
 
-def rows_of(tables, name):
-    """The rows of a table as its CSV has them."""
-    return next(list(csv.DictReader(io.StringIO(table.to_csv()))) for table in tables if table.name == name)
+def rows_of(tables):
+    """Table name -> its rows as its CSV has them."""
+    return {table.name: list(csv.DictReader(io.StringIO(csv_text(table.frame)))) for table in tables}
 
 
-def read(results):
-    """Table name -> its rows."""
-    tables = tables_of(results)
-    return {table.name: rows_of(tables, table.name) for table in tables}
+def read(results, *languages):
+    return rows_of(retrieval_tables(summary_of(results, languages or tuple(LANGUAGES))))
 
 
 @pytest.fixture(scope="module")
 def whole():
-    """Table name -> its rows, of the results by hand."""
     return read(by_hand())
 
 
@@ -134,7 +121,7 @@ def test_table_5_takes_turkish_from_the_tr_only_cell(whole):
     assert numbers(row, "low", "high") == [0.4, 0.4]  # tr .5, az .1, uz .6, the same for every query
     assert (row["pretrained pooling"], row["monolingual pooling"], row["queries"]) == ("mean", "mean", "6")
     assert row["untuned kept"] == "tr 1/2, az"
-    note = next(table.note for table in tables_of(by_hand()) if table.name == "table5_t2")
+    note = next(table.note for table in retrieval_tables(summary_of(by_hand())) if table.name == "table5_t2")
     assert "Fewer than 30 queries, whose mean says little: tr, az, uz." in note
     assert "optimistic" in note
 
@@ -155,21 +142,18 @@ def test_the_papers_figures_stand_beside_means_over_its_languages_and_no_others(
 
 
 def test_means_are_over_the_languages_that_are_asked_for():
-    (row,) = (row for row in rows_of(tables_of(by_hand(), {"uz"}), "figure2_t1") if row["regime"] == "pretrained")
+    (row,) = (row for row in read(by_hand(), "uz")["figure2_t1"] if row["regime"] == "pretrained")
     assert numbers(row, "nDCG") == [0.6]  # uz (.5 + .7) / 2 under mean
 
 
 def test_a_mean_needs_all_its_languages():
     records = [r for r in by_hand() if not is_of(r, "cross-lingual", "uz")]
-    tables = tables_of(records)
-    assert [row["nDCG"] != "" for row in rows_of(tables, "figure2_t1")] == [True, True, False]
-    assert rows_of(tables, "figure3_t3") == []  # nothing is known of T3
-    shown = next(table for table in tables if table.name == "figure2_t1").to_markdown()
-    assert ["cross-lingual", "–", "–"] in [[cell.strip() for cell in row.split("|")[2:5]] for row in shown.splitlines()]
-    untuned = tables_of([r for r in records if r[0].training is None])
-    assert [row["regime"] for row in rows_of(untuned, "figure2_t1")] == ["pretrained"]
-    records = [r for r in by_hand() if not is_of(r, "tr-only")]  # no Turkish
-    (row,) = rows_of(tables_of(records), "table5_t2")
+    tables = read(records)
+    assert [row["nDCG"] != "" for row in tables["figure2_t1"]] == [True, True, False]
+    assert tables["figure3_t3"] == []  # nothing is known of T3
+    untuned = read([r for r in records if r[0].training is None])
+    assert [row["regime"] for row in untuned["figure2_t1"]] == ["pretrained"]
+    (row,) = read([r for r in by_hand() if not is_of(r, "tr-only")])["table5_t2"]  # no Turkish
     assert (row["pretrained"] != "", row["monolingual"], row["difference"]) == (True, "", "")
     assert (row["queries"], row["seeds"]) == ("6", "")
 
@@ -204,16 +188,15 @@ def significant():
             result(XLMR, "tr-only", pooling, {"T2": {"tur": after["tur"]}}),
             result(XLMR, "monolingual", pooling, {"T2": {"azj": after["azj"]}}, language="az", seed=42),
         ]
-    table = next(table for table in tables_of(records) if table.name == "table6_t2_p")
-    rows = {row["pooling"]: row for row in csv.DictReader(io.StringIO(table.to_csv()))}
+    rows = {row["pooling"]: row for row in read(records)["table6_t2_p"]}
     differences = {p: np.concatenate([after - before for before, after in of.values()]).round(9)
                    for p, of in pairs.items()}  # fmt: skip
-    return differences, rows, table
+    return differences, rows
 
 
 @pytest.mark.parametrize("method", ["wilcox", "pratt"])
 def test_table_6_is_scipys_over_the_queries_of_all_languages(significant, method):
-    differences, rows, _ = significant
+    differences, rows = significant
     p = {pooling: wilcoxon(d, zero_method=method).pvalue for pooling, d in differences.items()}
     for pooling in p:
         assert float(rows[pooling][f"p {method}"]) == pytest.approx(p[pooling], rel=1e-9)
@@ -224,7 +207,7 @@ def test_table_6_is_scipys_over_the_queries_of_all_languages(significant, method
 
 
 def test_table_6_counts_and_its_effect(significant):
-    differences, rows, _ = significant
+    differences, rows = significant
     for pooling, d in differences.items():
         row = rows[pooling]
         assert [int(row[name]) for name in ("wins", "ties", "losses")] == [(d > 0).sum(), (d == 0).sum(), (d < 0).sum()]
@@ -243,8 +226,7 @@ def test_no_test_on_few_queries(whole):
 
 
 def test_the_order_of_the_results_changes_nothing():
-    for one, other in zip(tables_of(by_hand()), tables_of(by_hand()[::-1]), strict=True):
-        assert one.to_csv() == other.to_csv()
+    assert read(by_hand()[::-1]) == read(by_hand())
 
 
 def test_models_stand_as_in_the_paper_then_others():
@@ -255,7 +237,7 @@ def test_models_stand_as_in_the_paper_then_others():
 
 def test_charts_show_the_best_model_first_and_leave_gaps_empty():
     own = result(OWN, "pretrained", "max", {"T1": {"tur-azj": [0.8, 1.0], "tur-uzn": [0.9, 0.9]}})
-    charts = charts_of([*by_hand(), own])
+    charts = retrieval_charts(summary_of([*by_hand(), own]))
     assert list(charts) == ["figure2_t1", "table5_t2"]  # nothing is known of T3
     bars = charts["figure2_t1"].spec["data"]["values"]
     assert [(b["group"], b["series"]) for b in bars] == [
@@ -287,8 +269,7 @@ def test_span_tables_average_seeds_and_stand_beside_the_paper():
         span(XLMR, "az", 10, 1, 0.5), span(XLMR, "az", 10, 2, 0.7),
         span(XLMR, "az", "all", 1, 0.9), span(XLMR, "az", "all", 2, 0.1),
     ]  # fmt: skip
-    tables = span_tables(score_frame(headers))
-    rows = {table.name: list(csv.DictReader(io.StringIO(table.to_csv()))) for table in tables}
+    rows = rows_of(span_tables(score_frame(headers)))
     assert list(rows) == ["table2_source", "table3_zero_shot", "table4_few_shot", "learning_curves"]
     (turkish,) = rows["table2_source"]
     assert float(turkish["F1"]) == pytest.approx(0.7)  # (.6 + .8) / 2
@@ -304,20 +285,20 @@ def test_span_tables_average_seeds_and_stand_beside_the_paper():
 
 def test_figures_of_the_span_grid():
     records = [
+        span(OWN, "az", 0, 1, 0.1),
         span(XLMR, "tr", "all", 1, 0.9),
         span(XLMR, "az", "all", 1, 0.5), span(XLMR, "az", 10, 1, 0.5), span(XLMR, "az", 10, 2, 0.7),
         span(XLMR, "az", 0, 1, 0.2), span(XLMR, "az", 0, 2, 0.4),
         span(XLMR, "uz", 0, 1, 0.6), span(XLMR, "uz", "all", 1, 0.5),
-        span(OWN, "az", 0, 1, 0.1),
     ]  # fmt: skip
     charts = span_charts(score_frame(records))
     gains = {(c["row"], c["column"]): c["value"] for c in charts["figure1_few_shot_gain"].spec["data"]["values"]}
-    assert gains == {
-        ("xlm-roberta-base", "Azerbaijani"): pytest.approx(0.3),  # 10 sentences: .6, better than all: .5; before: .3
-        ("xlm-roberta-base", "Uzbek"): pytest.approx(-0.1),
-        ("encoder", "Azerbaijani"): None,
-        ("encoder", "Uzbek"): None,
-    }
+    assert list(gains.items()) == [  # in the order of the results
+        (("encoder", "Azerbaijani"), None),
+        (("encoder", "Uzbek"), None),
+        (("xlm-roberta-base", "Azerbaijani"), pytest.approx(0.3)),  # 10 sentences: .6, better than all: .5; before: .3
+        (("xlm-roberta-base", "Uzbek"), pytest.approx(-0.1)),
+    ]
     points = charts["figure4_learning_curves"].spec["data"]["values"]
     curve = [(p["x"], p["value"]) for p in points if (p["panel"], p["series"]) == ("Azerbaijani", "xlm-roberta-base")]
     assert curve == [("0", pytest.approx(0.3)), ("10", pytest.approx(0.6)), ("all", pytest.approx(0.5))]
@@ -333,18 +314,6 @@ def test_names_are_short_where_they_stay_apart():
     }  # fmt: skip
 
 
-def test_the_long_frame_has_a_row_for_every_score():
-    scores, _ = frames(by_hand())
-    assert list(scores.columns) == SCORE_COLUMNS == [
-        "model", "regime", "language", "seed", "pooling", "size", "task", "subset", "measure", "value",
-    ]  # fmt: skip
-    row = scores[(scores["regime"] == "monolingual") & (scores["subset"] == "azj") & (scores["measure"] == "ndcg")]
-    assert row.to_dict("records") == [
-        {"model": XLMR, "regime": "monolingual", "language": "az", "seed": 42, "pooling": "mean", "size": None,
-         "task": "T2", "subset": "azj", "measure": "ndcg", "value": 0.5},
-    ]  # fmt: skip
-
-
 def test_markdown_shows_three_places_and_marks_what_is_missing():
     frame = pd.DataFrame({"a": [0.12345, "x"], "p": [0.0000123, 0.0123], "b": pd.array([None, 7], dtype="Int64")})
     table = Table("t", "Title", frame, "Note.", p_values=("p",))
@@ -353,4 +322,4 @@ def test_markdown_shows_three_places_and_marks_what_is_missing():
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     assert cells[0] == ["a", "p", "b"]
     assert cells[2:] == [["0.123", "1.2e-05", "–"], ["x", "0.012", "7"]]
-    assert table.to_csv() == "a,p,b\n0.12345,1.23e-05,\nx,0.0123,7\n"
+    assert csv_text(table.frame) == "a,p,b\n0.12345,1.23e-05,\nx,0.0123,7\n"

@@ -1,8 +1,10 @@
 """A small lexicon, and the commands run in this process, which costs no start of an interpreter."""
 
+import csv
+import io
 import logging
 import sys
-from dataclasses import dataclass
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -16,13 +18,10 @@ from turkic_idiom_tasks.lexicon.load import write_lexicon
 ENDINGS = {"tr": "tutmak", "az": "tutmaq", "tk": "tutmak", "gag": "tutmaa", "uz": "tutmoq"}
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a command did."""
-
-    returncode: int
-    stdout: str
-    stderr: str
+def rows_of(run):
+    """The rows of the CSV that a command has printed."""
+    assert run.returncode == 0, run.stderr
+    return list(csv.DictReader(io.StringIO(run.stdout)))
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +68,7 @@ def turkic(tmp_path, monkeypatch, capsys, caplog):
             code = main([str(argument) for argument in arguments])
         printed = capsys.readouterr()
         logged = "".join(f"{record.getMessage()}\n" for record in caplog.records)
-        return Run(code, printed.out, printed.err + logged)
+        return CompletedProcess(arguments, code, printed.out, printed.err + logged)
 
     return run
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.retrieval.test_run import rows_of
+from tests.retrieval.conftest import rows_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_loading import name_models
 from turkic_idiom_tasks.results.record import find_records, read_header

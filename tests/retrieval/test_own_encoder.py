@@ -1,7 +1,5 @@
 """An encoder that is a class in a file of the user's."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.killing import all_at_once, every_kill
-from tests.retrieval.test_run import rows_of
+from tests.retrieval.conftest import rows_of
 from tests.retrieval.test_stock_mteb import RANDOM, by_subset
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError

@@ -52,21 +52,6 @@ def scores_of(header):
     return {(row.task, row.subset): header.scores(row.task, row.subset) for row in header.subsets}
 
 
-@pytest.mark.long
-def test_a_native_cell_has_the_scores_of_the_run_command_for_a_model_that_is_no_transformer(
-    grid_data, tmp_path, capsys
-):
-    model = "turkic-idiom/char-ngrams"
-    assert main(["run", "-m", model, "--data", str(grid_data), "--out", str(tmp_path), "--format", "json"]) == 0
-    expected = {(row["task"][-2:], row["subset"]): row["ndcg"] for row in json.loads(capsys.readouterr().out)}
-    file = write_grid_file(tmp_path, retrieval=retrieval_part([model], regimes=["pretrained"], poolings=["native"]))
-    assert grid("run", file, data=grid_data, out=tmp_path / "out") == 0
-    (header,) = headers(tmp_path / "out").values()
-    assert header.settings["pooling"] == "native"
-    for key, scores in scores_of(header).items():
-        assert scores["ndcg"] == pytest.approx(expected[key], abs=1e-6), key
-
-
 def test_an_untuned_cell_has_the_scores_of_the_run_command(finished, untrained_bert, grid_data, tmp_path, capsys):
     run = ["run", "-m", str(untrained_bert), "--data", str(grid_data), "--out", str(tmp_path)]
     assert main([*run, "--pooling", "mean", "--pooling", "max", "--format", "json"]) == 0
@@ -104,14 +89,11 @@ def test_a_tuned_cell_has_the_scores_of_finetune_and_run(finished, untrained_ber
 
 def test_records_give_their_scores_again_also_by_seqeval(finished, grid_data):
     dataset = open_dataset(str(grid_data))
-    paths = find_records(finished[0] / "records")
-    assert len(paths) == N_CELLS
     sizes = {}
-    for path in paths:
+    for path in find_records(finished[0] / "records"):
         record = read_record(path, dataset)
-        assert {scored.main for scored in score_record(record)} != {None}
-        assert record.header.data.path == str(grid_data)
-        assert record.header.versions == installed_versions()
+        assert score_record(record)
+        assert (record.header.data.path, record.header.versions) == (str(grid_data), installed_versions())
         for (task, language), tags in record.predictions.items():
             if task == SPANS:
                 sizes.setdefault(language, set()).add(record.header.training.size)
@@ -144,13 +126,11 @@ def test_status_and_a_second_run_compute_nothing(finished, grid_data, capsys):
     before = stamps(out)
     for command in ("status", "run"):
         assert grid(command, file, data=grid_data, out=out) == 0
-        printed = capsys.readouterr().out
+        title, heading, first, *_ = (printed := capsys.readouterr().out).splitlines()
         assert f"{N_CELLS} cells: {N_CELLS} done\nnothing is missing" in printed
-        if command == "status":
-            title, heading, first, *_ = printed.splitlines()
-            assert title.split() == ["done/failed/missing"]
-            assert heading.split() == ["model", "pretrained", "tr-only", "monolingual", "cross-lingual", "from-tr"]
-            assert first.split()[1:] == ["2/0/0", "2/0/0", "4/0/0", "4/0/0", "4/0/0"]
+        assert title.split() == ["done/failed/missing"]
+        assert heading.split() == ["model", "pretrained", "tr-only", "monolingual", "cross-lingual", "from-tr"]
+        assert first.split()[1:] == ["2/0/0", "2/0/0", "4/0/0", "4/0/0", "4/0/0"]
     assert stamps(out) == before
 
 

@@ -7,6 +7,7 @@ from sentence_transformers import SentenceTransformer
 
 from tests.runs.grid_data import retrieval_part, span_part, write_grid_file
 from turkic_idiom_tasks.cli import main
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results.record import read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier
@@ -70,8 +71,6 @@ def test_a_tuned_encoder_states_it_and_can_be_loaded_again(custom_model, execute
 
 
 def test_a_classifier_of_sentences_needs_it_too(custom_model, executed):
-    from turkic_idiom_tasks.errors import InputError
-
     with pytest.raises(InputError, match=TRUST):
         load_classifier(str(custom_model), seed=1)
     assert not executed.exists()
@@ -79,7 +78,6 @@ def test_a_classifier_of_sentences_needs_it_too(custom_model, executed):
 
 
 def test_lm_eval_needs_it_as_an_argument_of_the_model(custom_model, executed, tmp_path):
-    from turkic_idiom_tasks.errors import InputError
     from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
 
     folder = tmp_path / "classifier"

@@ -28,15 +28,14 @@ class ToyCells(CellKind):
     dies: tuple[int, ...] = ()
     dies_once: tuple[int, ...] = ()
 
-    def cells(self, dataset):
-        for number in range(self.n):
-            yield Cell("toy", f"toy/model-{number // self.together}", "pretrained", seed=number)
+    def jobs(self, dataset):
+        for start in range(0, self.n, self.together):
+            numbers = range(start, min(start + self.together, self.n))
+            model = f"toy/model-{start // self.together}"
+            yield [Cell("toy", model, "pretrained", seed=number) for number in numbers]
 
     def settings(self, cell):
         return {}
-
-    def shared_work(self, cell):
-        return (cell.model,)
 
     def start(self, cells, dataset, *, folder, trust_remote_code=False):
         def finish(cell):

@@ -55,7 +55,7 @@ def status(
     """Print how many cells are done or missing, why cells failed, and an estimate of the time for the missing ones."""
     from turkic_idiom_tasks.report.grid_report import Report
 
-    report = Report.of(_open(file, out))
+    report = Report(_open(file, out))
     if cells:
         for cell, state in report.states.items():
             print_line(f"{state:8s}{cell}")
@@ -109,7 +109,7 @@ def run(
     for number, outcome in enumerate(grid.run(runner, retry_failed=retry_failed), start=1):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"
         log.info("cell %d/%d: %s: %s", number, n_cells, printable(str(outcome.cell)), printable(ending))
-    report = Report.of(grid)
+    report = Report(grid)
     _print_status(report)
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
     print_line(f"\nTables: {shlex.join(tables)}")

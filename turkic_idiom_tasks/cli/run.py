@@ -86,7 +86,7 @@ def run_command(
     from turkic_idiom_tasks.cli.run_output import print_tables, reporting
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS
-    from turkic_idiom_tasks.report.frame import report_run, run_frame, to_json
+    from turkic_idiom_tasks.report.frame import report_run, to_json
     from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
     from turkic_idiom_tasks.runs.run_options import ModelSettings, make_options
     from turkic_idiom_tasks.training.config import checked
@@ -128,12 +128,11 @@ def run_command(
                 raise
             failure = error
         reporter.progress("intervals")
-        report = report_run(runs) if output_format == "table" else None
-        frame = run_frame(runs) if report is None else report.frame
-    if report is not None:
+        report = report_run(runs)
+    if output_format == "table":
         print_tables(report, file=sys.stdout)
     else:
-        sys.stdout.write(csv_text(frame) if output_format == "csv" else to_json(frame))
+        sys.stdout.write(csv_text(report.frame) if output_format == "csv" else to_json(report.frame))
     if failure is not None:
         raise failure
 

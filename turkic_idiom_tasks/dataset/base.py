@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences, lexicon_sentences
-from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, lexicon_pairs, revision_of_pairs
+from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, content_digest, lexicon_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -49,17 +49,11 @@ class Dataset:
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         """Return split -> tagged sentences of a language; see `splits.SPAN_SPLITS`."""
-        known = self.span_languages
-        if not known:
+        if language not in self.span_languages:
             raise InputError(
-                f"{self.path}: no annotated test sentence in any language; a lexicon needs entries with example and "
+                f"{self.path}: no annotated test sentence in {LANGUAGES[language].name} ({language}); languages that "
+                f"have some: {', '.join(self.span_languages) or 'none'}. A lexicon needs entries with example and "
                 "spans (turkic-idiom dataset annotate adds them), a dataset in the Hub layout configs such as span-tr"
-            )
-        if language not in known:
-            name = LANGUAGES[language].name
-            raise InputError(
-                f"{self.path}: no annotated test sentence in {name} ({language}); languages that have some: "
-                f"{', '.join(known)}"
             )
         return self._once("sentences", language, make=lambda: self._make_sentences(language))
 
@@ -150,7 +144,12 @@ class PairDataset(Dataset):
 
     def __init__(self, task: str, path: str, pairs_by_subset: Mapping[str, SentencePairs]) -> None:
         """Make a dataset of subset -> pairs; `task` is the short name."""
-        super().__init__(path, revision_of_pairs(pairs_by_subset))
+        records: list[list[object]] = []
+        for subset in sorted(pairs_by_subset):
+            for row in pairs_by_subset[subset].rows:
+                fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
+                records.append([subset, *fields])
+        super().__init__(path, content_digest(records))
         self._task = task
         self._by_subset = dict(pairs_by_subset)
 

@@ -5,12 +5,11 @@ Files in the Hub layout that do not fit together are refused.
 
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter
 
 from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
@@ -39,24 +38,11 @@ _PARTS = ("queries", "corpus", "qrels")  # of a retrieval subset; strict-qrels m
 _ENTRY_COLUMNS = ("concept", "gloss", "idiom", "meaning", "example", "spans")
 _MORE_COLUMNS = (*(name for name in Entry.__dataclass_fields__ if name not in _ENTRY_COLUMNS), "pos", "aliases")
 T = TypeVar("T")
-
-
-# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
-
-
-def _as_identifier(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
-        raise ValueError("is neither a text nor a whole number")
-    return str(value)
-
-
-def _as_relevance(value: Any) -> int:
-    if isinstance(value, bool) or value not in (0, 1):
-        raise ValueError("relevance is binary here, write 1 or 0")
-    return int(value)  # pandas writes whole numbers as floats
+R = TypeVar("R", bound=BaseModel)
 
 
 def _as_tag(value: Any) -> str:
+    # True and False are refused by name, because Python takes them for the numbers 1 and 0.
     if isinstance(value, bool) or value not in (*LABELS, *range(len(LABELS))):
         raise ValueError(f"use {', '.join(LABELS)} or their numbers 0, 1, 2")
     return value if isinstance(value, str) else LABELS[int(value)]
@@ -68,35 +54,29 @@ def _as_filled(text: str) -> str:
     return text
 
 
-_Identifier = Annotated[str, BeforeValidator(_as_identifier)]
+_Identifier = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
 # Offsets count code points of NFC text, and a token in another form would not be found in its sentence.
 _Composed = Annotated[str, AfterValidator(partial(unicodedata.normalize, "NFC"))]
 _Filled = Annotated[str, AfterValidator(_as_filled)]
 
 
-@dataclass(frozen=True)
-class _TextRow:
+class _TextRow(BaseModel):
     id: _Identifier
     text: _Filled
 
 
-@dataclass(frozen=True)
-class _JudgedRow:
+class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Annotated[int, BeforeValidator(_as_relevance)]
+    score: Annotated[int, Field(ge=0, le=1)]  # pandas writes whole numbers as floats, which are read too
 
 
-@dataclass(frozen=True)
-class _SpanRow:
+class _SpanRow(BaseModel):
     id: _Identifier
     idiom: _Filled
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
-
-
-_TEXT, _JUDGED, _SPAN = TypeAdapter(_TextRow), TypeAdapter(_JudgedRow), TypeAdapter(_SpanRow)
 
 
 class HubDataset(Dataset):
@@ -181,7 +161,7 @@ class HubDataset(Dataset):
 
     def _read_texts(self, config: str) -> dict[str, str]:
         texts: dict[str, str] = {}
-        for place, row in self._parsed_rows(config, _TEXT, ("id", "text")):
+        for place, row in self._parsed_rows(config, _TextRow):
             _refuse_repeat(place, row.id, texts)
             texts[row.id] = row.text
         return texts
@@ -190,7 +170,7 @@ class HubDataset(Dataset):
         """Return query id -> document id -> 1 for the relevant documents."""
         qrels: dict[str, dict[str, int]] = {}
         judged: set[tuple[str, str]] = set()  # as relevant or not, so that no pair is judged both ways
-        for place, row in self._parsed_rows(config, _JUDGED, ("query-id", "corpus-id", "score")):
+        for place, row in self._parsed_rows(config, _JudgedRow):
             pair = (row.query, row.document)
             _refuse_repeat(place, pair, judged, problem=f"the document {display(row.document)} is judged twice")
             judged.add(pair)
@@ -211,8 +191,7 @@ class HubDataset(Dataset):
             if names is not None and names != list(LABELS):
                 numbered = f"ner_tags are numbers of {', '.join(names)}; number them as {', '.join(LABELS)}"
                 raise InputError(f"{self.path}, config {config}, split {split}: {numbered}")
-            columns = ("id", "idiom", "sentence", "tokens", "ner_tags")
-            for place, row in self._parsed_rows(config, _SPAN, columns, split=split):
+            for place, row in self._parsed_rows(config, _SpanRow, split=split):
                 with input_errors(place):
                     locate(row.tokens, row.sentence)
                 if len(row.tokens) != len(row.ner_tags):
@@ -241,9 +220,9 @@ class HubDataset(Dataset):
         for row in self._files.rows(config, split, columns, optional=optional):
             yield f"{self.path}, config {config}, split {split}, {columns[0]} {display(row[columns[0]])}", row
 
-    def _parsed_rows(
-        self, config: str, adapter: TypeAdapter[T], columns: Sequence[str], *, split: str = TEST
-    ) -> Iterator[tuple[str, T]]:
+    def _parsed_rows(self, config: str, kind: type[R], *, split: str = TEST) -> Iterator[tuple[str, R]]:
+        columns = [str(field.validation_alias or name) for name, field in kind.model_fields.items()]
+        adapter = TypeAdapter(kind)
         for place, row in self._rows(config, columns, split=split):
             parsed = parse_row(adapter, row)
             yield place, _stated(place, parsed)

@@ -9,7 +9,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, target_codes
 from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
-from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, retrieval_split
+from turkic_idiom_tasks.splits import TEST, retrieval_split
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ class Pool:
         self.data = data
         self.language = target_language(task, subset).code  # of the documents
         self.queries = tuple(sorted(data.queries))  # (Q,) ids
-        self.concepts = tuple(concept_of(query) for query in self.queries)  # what is resampled together
+        # (Q,) what is resampled together: of ``tur:turn-a-blind-eye`` the concept ``turn-a-blind-eye``
+        self.concepts = tuple(query.partition(":")[2] or query for query in self.queries)
         self.documents = tuple(sorted(data.documents))  # (N,) ids
         self.row = {query: position for position, query in enumerate(self.queries)}
         self.column = {document: position for position, document in enumerate(self.documents)}
@@ -100,11 +101,6 @@ def target_language(task: str, subset: str) -> Language:
     return TASKS[task].subsets[subset][1]
 
 
-def concept_of(identifier: str) -> str:
-    """Return the concept of a query or document id: ``tur:turn-a-blind-eye`` -> ``turn-a-blind-eye``."""
-    return identifier.partition(":")[2] or identifier
-
-
 def build_retrieval(
     lexicon: Lexicon, task: str, subset: str, *, split: str = TEST, with_unsupported: bool = False
 ) -> RetrievalData | None:
@@ -119,8 +115,6 @@ def build_retrieval(
 
     With `with_unsupported` it is one too, to be counted.
     """
-    if split not in (TEST, DEVELOPMENT):
-        raise ValueError(f"queries come from the test or the development split, not from {split!r}")
     spec = TASKS[task]
     source, target = spec.subsets[subset]
     if spec.query == "original":
@@ -197,22 +191,19 @@ def is_literal(document: str) -> bool:
 
 def check_retrieval(data: RetrievalData, *, place: str) -> None:
     """Raise an InputError that begins with the place unless queries, documents and judgements fit together."""
-    if not data.queries:
-        raise InputError(f"{place}: no queries")
-    for kind, qrels in (("qrels", data.qrels), ("strict qrels", data.strict_qrels)):
-        if qrels is None:
-            continue
+    problems = [] if data.queries else ["no queries"]
+    strict_qrels = data.qrels if data.strict_qrels is None else data.strict_qrels
+    for kind, qrels in (("qrels", data.qrels), ("strict qrels", strict_qrels)):
         for query, documents in qrels.items():
             if query not in data.queries:
-                raise InputError(f"{place}: {kind} name the query {query!r}, which is not among the queries")
+                problems.append(f"{kind} name the query {query!r}, which is not among the queries")
             for document in documents:
-                problem = ""
                 if document not in data.documents:
-                    problem = f"names the document {document!r}, which is not in the corpus"
-                elif document not in data.qrels[query]:
-                    problem = f"has the document {document!r} in its strict qrels only; add it to the qrels"
-                if problem:
-                    raise InputError(f"{place}: query {query!r} {problem}")
+                    problems.append(f"query {query!r} names the document {document!r}, which is not in the corpus")
+                elif document not in data.qrels.get(query, ()):
+                    problems.append(f"query {query!r} has the document {document!r} in its strict qrels only; add it")
         for query in data.queries:
             if query not in qrels:
-                raise InputError(f"{place}: query {query!r} has no relevant document in the {kind}")
+                problems.append(f"query {query!r} has no relevant document in the {kind}")
+    if problems:
+        raise InputError(f"{place}: {problems[0]}")

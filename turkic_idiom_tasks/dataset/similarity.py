@@ -121,9 +121,9 @@ class Triplet:
     idiom: str  # citation form; empty for a sentence without an idiom
 
 
-def lexicon_pairs(lexicon: Lexicon, language: str, *, split: str = TEST) -> SentencePairs | None:
-    """Return the pairs of a language, or None if no entry of the split (of the retrieval tasks) has all sentences."""
-    entries = complete_entries(lexicon, language, split=split)
+def lexicon_pairs(lexicon: Lexicon, language: str) -> SentencePairs | None:
+    """Return the pairs of a language, or None if no entry of the test split has all sentences."""
+    entries = complete_entries(lexicon, language)
     if not entries:
         return None
     rows: list[SentencePair] = []
@@ -182,16 +182,6 @@ def content_digest(records: Iterable[Sequence[object]]) -> str:
     for fields in records:
         digest.update(json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:40]
-
-
-def revision_of_pairs(pairs_by_subset: Mapping[str, SentencePairs]) -> str:
-    """Return 40 hexadecimal digits that are the same for the same pairs."""
-    records: list[list[object]] = []
-    for subset in sorted(pairs_by_subset):
-        for row in pairs_by_subset[subset].rows:
-            fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
-            records.append([subset, *fields])
-    return content_digest(records)
 
 
 def complete_entries(lexicon: Lexicon, language: str, *, split: str = TEST) -> dict[str, Entry]:

@@ -24,7 +24,7 @@ from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
-from turkic_idiom_tasks.metrics.spans import span_f1_sums
+from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts
 from turkic_idiom_tasks.spans import OUTSIDE
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
@@ -69,8 +69,8 @@ def _sums(score: SampleScore) -> tuple[float, float]:
     metadata = score.sample_metadata or {}
     if "sentence" not in metadata:
         return value_to_float()(score.score.value), 1.0
-    ((numerator, denominator),) = span_f1_sums([sentence_of(metadata).tags], [(score.score.answer or "").split()])
-    return numerator, denominator
+    counts = span_counts([sentence_of(metadata).tags], [(score.score.answer or "").split()])
+    return tuple(f1_sums(counts)[0].tolist())
 
 
 @scorer(metrics=[idiom_scores()])

@@ -7,8 +7,7 @@ version; a new major version may change them, and its scores cannot be compared 
 from functools import cache
 from pathlib import Path
 
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import first_line, read_json
+from turkic_idiom_tasks.io.reading import read_json
 
 EDITIONS_FILE = Path(__file__).parent / "editions.json"
 
@@ -16,11 +15,7 @@ EDITIONS_FILE = Path(__file__).parent / "editions.json"
 @cache
 def editions() -> dict[str, str]:
     """Return revision -> edition such as ``2.0.0``, oldest first."""
-    rows = read_json(EDITIONS_FILE)
-    try:
-        return {row["revision"]: row["edition"] for row in rows}
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{EDITIONS_FILE}: is damaged ({first_line(error)}); install the package again") from error
+    return {row["revision"]: row["edition"] for row in read_json(EDITIONS_FILE)}
 
 
 def edition_of(revision: str) -> str | None:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from turkic_idiom_tasks.lexicon.reviews import Review
 
 CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
-PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "clause")
-JUDGEMENTS = SAME, NEAR = ("same", "near")
+SAME, NEAR = ("same", "near")
 _REQUIRED_KEYS = ("concept", "idiom", "meaning", "example", "spans")  # of an entry; null where it is not known
 _LARGEST_OFFSET = 2**31  # no message shows a number of thousands of digits
 _NO_OTHER_KEYS = ConfigDict(extra="forbid")
@@ -55,17 +54,6 @@ def visible_text(text: str) -> str:
     if character:
         raise ValueError(f"has U+{ord(character):04X}, which cannot be seen; remove it")
     return text
-
-
-def one_of(*values: str) -> AfterValidator:
-    """Return a validator for a text that must be one of some."""
-
-    def check(text: str) -> str:
-        if text not in values:
-            raise ValueError(f"must be one of {', '.join(values)}")
-        return text
-
-    return AfterValidator(check)
 
 
 def _note(text: str) -> str:
@@ -121,7 +109,7 @@ class Concept:
 
     id: _Id  # a readable slug that never changes
     gloss: Annotated[str, AfterValidator(visible_text)]  # what it means, in English
-    pos: Annotated[str, one_of(*PARTS_OF_SPEECH)] | None = None
+    pos: Literal["verb", "noun", "adjective", "adverb", "clause"] | None = None
     aliases: tuple[_Id, ...] = ()  # ids of former concepts that were merged into this one
 
     def to_json(self) -> str:
@@ -190,7 +178,7 @@ class Equivalent:
     __pydantic_config__ = _NO_OTHER_KEYS
 
     concepts: tuple[str, str]  # sorted, so that a pair that is judged in both orders is found
-    judgement: Annotated[str, one_of(*JUDGEMENTS)]
+    judgement: Literal["same", "near"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,30 +154,31 @@ def read_review_file(
             return None, [str(error)]
         return review, []
 
-    def name(review: Review) -> str:
-        return f"{review.reviewer} on {review.concept!r} in {review.language}"
-
-    def identity(review: Review) -> object:
-        return (review.key, review.statement) if check is None else review.key
-
-    return _read_lines(path, parse, name, identity=identity, limit=limit, is_optional=check is None)
+    return _read_lines(
+        path,
+        parse,
+        lambda review: f"{review.reviewer} on {review.concept!r} in {review.language}",
+        identity=lambda review: (review.key, "" if check else review.statement),
+        limit=limit,
+        is_optional=check is None,
+    )
 
 
 def lexicon_files(directory: Path) -> dict[str, Path]:
     """Return language code -> file of a lexicon directory, in the order of `LANGUAGES`."""
-    if not directory.is_dir():
-        raise InputError(f"{directory}: no such lexicon directory")
     add_languages(directory)
     names = file_names()
     # A file such as kk.jsonl would otherwise be left out without a word.
     for path in sorted(directory.glob("*.jsonl")):
         if path.name not in names and not path.name.startswith("."):
             raise InputError(f"{path}: not {', '.join(names)}; CONTRIBUTING.md says how to add a language")
-    paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
-    files = {code: path for code, path in paths.items() if path.is_file()}
+    files: dict[str, Path] = {}
+    for code in LANGUAGES:
+        path = directory / f"{code}.jsonl"
+        if path.is_file():
+            files[code] = path
     if not files:
-        expected = ", ".join(path.name for path in paths.values())
-        raise InputError(f"{directory}: not a lexicon directory, none of {expected} is in it")
+        raise InputError(f"{directory}: no lexicon directory; none of {', '.join(names)} is in it")
     return files
 
 

@@ -3,11 +3,11 @@
 A score is the macro average over subsets of a ratio of sums over items. Its items are resampled by whole concepts, in
 all subsets and tasks at once, because the items of one concept are not independent. The number of times that a draw
 has a concept is Poisson distributed with mean 1, independently of the other concepts (Hanley and MacGibbon, 2006). It
-depends only on the concept's name and the seed. So no result of a model depends on which other models, subsets or items
+depends only on the concept's name. So no result of a model depends on which other models, subsets or items
 are resampled, and every command gives the same interval for the same pair of models.
 
 The interval is an expanded percentile interval (Hesterberg, 2015). Its degrees of freedom depend on the number of
-concepts that carry the score, see `tail_probability`. Its coverage by simulation, of nominal 95%
+concepts that carry the score, see `tail_probabilities`. Its coverage by simulation, of nominal 95%
 (benchmarks/interval_coverage.py: 12 scenarios with 30 to 400 concepts, beside five other methods):
 
 - 93.5 to 98.4% for differences with ties, span F1, macro averages, gains that losses balance, and nDCG far from chance,
@@ -72,19 +72,12 @@ class Stratum:
     sums: Floats  # (N, 2) float64, the parts of each item in the numerator and the denominator
 
     def __post_init__(self) -> None:
-        if self.sums.shape != (len(self.concepts), 2):
-            raise ValueError(f"{len(self.concepts)} items need sums of shape (n, 2), not {self.sums.shape}")
-        if not np.isfinite(self.sums).all():
-            raise ValueError("the sums hold NaN or infinity")
-        if not (self.sums[:, 1] >= 0).all() or not self.sums[:, 1].any():
+        is_finite = self.sums.shape == (len(self.concepts), 2) and np.isfinite(self.sums).all()
+        if not is_finite or (self.sums[:, 1] < 0).any() or not self.sums[:, 1].any():
             raise ValueError(
-                "the denominators must not be negative, and need at least one item with something to score"
+                f"{len(self.concepts)} items need finite sums of shape (n, 2), and denominators that are not negative "
+                "and not all 0"
             )
-
-    @property
-    def is_proportion(self) -> bool:
-        """Return whether every item is one case that is right or wrong."""
-        return bool((self.sums[:, 1] == 1).all() and np.isin(self.sums[:, 0], (0, 1)).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,21 +89,13 @@ class Resampled:
     concepts: tuple[str, ...]  # (C,) names, sorted
     influence: Floats  # (C,) float64, the derivative of the score by the weight of each concept; the sum is 0
     reach: float  # the largest change of the score by one concept in one subset, on average
-    seed: int
     # (C,) the part of each concept in a share of right answers; None for other scores
     shares: Floats | None = None
     # Such a share if all answers are wrong, which is below 0 when it is corrected for chance; the highest is 1
     lowest: float = 0.0
 
-    @property
-    def n_concepts(self) -> int:
-        """Return the number of distinct concepts."""
-        return len(self.concepts)
-
     def corrected(self, floor: float) -> Resampled:
-        """Return the chance-corrected score, (score - floor) / (1 - floor), under the same draws."""
-        if not floor < 1:
-            raise ValueError(f"the chance-corrected score needs a floor below 1, not {floor}")
+        """Return the chance-corrected score, (score - floor) / (1 - floor), under the same draws; the floor is < 1."""
         scale = 1 / (1 - floor)
         return replace(
             self,
@@ -122,7 +107,7 @@ class Resampled:
         )
 
     def interval(self) -> Interval:
-        """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probability`.
+        """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probabilities`.
 
         That of a share of right answers is Wilson's, see above. Draws that are NaN are left out; if all are, the ends
         are NaN. If no concept has any influence, the interval is the score itself. Neither is reliable.
@@ -131,7 +116,7 @@ class Resampled:
             return self._wilson(self.shares)
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:
             return Interval(self.score, self.score, is_reliable=False)
-        tail = tail_probability(self.influence)
+        tail = float(tail_probabilities(self.influence[None])[0])
         last = len(self.draws) - 1 - int(np.isnan(self.draws).sum())
         if last < 0:
             return Interval(math.nan, math.nan, is_reliable=False)
@@ -156,13 +141,13 @@ class Resampled:
         return Interval(self.lowest + width * low, self.lowest + width * high)
 
 
-def resample(strata: Mapping[str, Stratum], *, seed: int = SEED) -> Resampled:
+def resample(strata: Mapping[str, Stratum]) -> Resampled:
     """Return the macro average of a model's scores over subsets (subset -> its items), resampled."""
     # the order of a sum decides its last bit
-    return mean([resample_models([strata[subset]], seed=seed)[0] for subset in sorted(strata)])
+    return mean([resample_models([strata[subset]])[0] for subset in sorted(strata)])
 
 
-def resample_models(strata: Sequence[Stratum], *, seed: int = SEED) -> list[Resampled]:
+def resample_models(strata: Sequence[Stratum]) -> list[Resampled]:
     """Return the scores of many models on one subset, resampled at once, which is much faster than one by one."""
     summed = [sum_by_concept(stratum) for stratum in strata]
     models_by_concepts: dict[tuple[str, ...], list[int]] = {}
@@ -170,7 +155,7 @@ def resample_models(strata: Sequence[Stratum], *, seed: int = SEED) -> list[Resa
         models_by_concepts.setdefault(concepts, []).append(model)
     resampled: dict[int, Resampled] = {}
     for concepts, models in models_by_concepts.items():
-        counts = poisson_counts(concepts, seed).astype(np.float64)
+        counts = poisson_counts(concepts).astype(np.float64)
         for start in range(0, len(models), _BLOCK):
             block = models[start : start + _BLOCK]
             sums = np.stack([summed[model][1] for model in block])  # (M, C, 2)
@@ -187,8 +172,11 @@ def resample_models(strata: Sequence[Stratum], *, seed: int = SEED) -> list[Resa
             influences = residuals / totals[:, 1, None]
             for row, model in enumerate(block):
                 score, reach = float(ratios[row]), 1 / len(concepts)
-                shares = sums[row, :, 1] / totals[row, 1] if strata[model].is_proportion else None
-                resampled[model] = Resampled(score, draws[row], concepts, influences[row], reach, seed, shares)
+                # a share of right answers: every item is one case that is right or wrong
+                numerator, denominator = strata[model].sums.T
+                is_share = (denominator == 1).all() and np.isin(numerator, (0, 1)).all()
+                shares = sums[row, :, 1] / totals[row, 1] if is_share else None
+                resampled[model] = Resampled(score, draws[row], concepts, influences[row], reach, shares)
     return [resampled[model] for model in range(len(strata))]
 
 
@@ -201,7 +189,6 @@ def difference(second: Resampled, first: Resampled) -> Resampled:
         concepts=concepts,
         influence=influences[0] - influences[1],
         reach=max(second.reach, first.reach),
-        seed=first.seed,
     )
 
 
@@ -210,8 +197,6 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
 
     The scores are added in the given order, which decides the last bit.
     """
-    if not parts:
-        raise ValueError("a macro average needs at least one subset")
     if len(parts) == 1:
         return parts[0]
     concepts, (influences, shares) = _align(parts)
@@ -224,7 +209,6 @@ def mean(parts: Sequence[Resampled]) -> Resampled:
         concepts=concepts,
         influence=influences.sum(axis=0) / len(parts),
         reach=sum(part.reach for part in parts) / len(parts) ** 2,
-        seed=parts[0].seed,
         shares=shares.sum(axis=0) / len(parts) if all(part.shares is not None for part in parts) else None,
         lowest=sum(part.lowest for part in parts) / len(parts),
     )
@@ -247,21 +231,16 @@ def standard_error(strata: Sequence[Stratum]) -> float:
     return math.sqrt(squares * n_concepts / (n_concepts - 1)) if n_concepts > 1 else math.nan
 
 
-def tail_probability(influence: Floats) -> float:
-    """Return the share of draws that the interval leaves out at either end, from (C,) influences that are not all 0.
+def tail_probabilities(influences: Floats) -> Floats:
+    """Return (M,) the share of draws that an interval leaves out at either end, from (M, C) influences.
 
     It is 2.5% for many concepts of equal influence. The percentile interval is as wide as one from the normal
     distribution. With few concepts, or a few that carry most of the score, the estimate of the spread is uncertain
     itself, and Student's distribution applies. Its degrees of freedom are Satterthwaite's (1946): 2 / (k / C - 1 / C)
     with the kurtosis k of the influences, at most C - 1. Student's quantile at 2.5% is multiplied by
     sqrt(C / (C - 1)), because a bootstrap estimates the spread without the correction for the mean (Hesterberg, 2015).
-    The result is the tail of the normal distribution beyond this value.
+    The result is the tail of the normal distribution beyond this value; that of a row of zeros means nothing.
     """
-    return float(tail_probabilities(influence[None])[0])
-
-
-def tail_probabilities(influences: Floats) -> Floats:
-    """Return `tail_probability` of each row of (M, C) influences; that of a row of zeros means nothing."""
     n_concepts = influences.shape[1]
     squares = influences**2
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -286,11 +265,11 @@ def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
 
 
 @lru_cache(maxsize=16)  # about the number of subsets with different concepts on a leaderboard; 10 kB per concept
-def poisson_counts(concepts: tuple[str, ...], seed: int = SEED) -> Counts:
+def poisson_counts(concepts: tuple[str, ...]) -> Counts:
     """Return (C, RESAMPLES) uint8, the number of times that each draw has each concept."""
     counts = np.empty((len(concepts), RESAMPLES), dtype=np.uint8)
     for row, concept in enumerate(concepts):
-        counts[row] = _counts_of_concept(concept, seed)
+        counts[row] = _counts_of_concept(concept)
     counts.flags.writeable = False  # the cache hands the same array to every caller
     return counts
 
@@ -301,8 +280,8 @@ def digest(concept: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _counts_of_concept(concept: str, seed: int) -> Counts:
-    generator = np.random.default_rng([seed, digest(concept)])
+def _counts_of_concept(concept: str) -> Counts:
+    generator = np.random.default_rng([SEED, digest(concept)])
     return generator.poisson(1.0, RESAMPLES).astype(np.uint8)
 
 
@@ -316,9 +295,6 @@ def _concept_positions(concepts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.
 
 def _align(parts: Sequence[Resampled]) -> tuple[tuple[str, ...], Floats]:
     """Return the concepts of all parts, sorted, and (2, P, C) their influences and shares in each part."""
-    seeds = {part.seed for part in parts}
-    if len(seeds) > 1:
-        raise ValueError(f"draws of different seeds {sorted(seeds)} have no common interval")
     names = tuple(sorted(set().union(*(part.concepts for part in parts))))
     positions = {name: position for position, name in enumerate(names)}
     aligned = np.zeros((2, len(parts), len(names)))

@@ -8,7 +8,7 @@ minus first: positive if the second system is better.
 - Interval: expanded percentile bootstrap over concepts, see `bootstrap`.
 - p: two-sided sign-flip test. The systems are exchanged in each concept with probability 1/2; p = (k + 1) / (N + 1)
   with k of N random exchanges at least as extreme as the observed difference, so it is never 0 (Phipson and Smyth,
-  2010). Whether a concept is exchanged depends only on its name and the seed.
+  2010). Whether a concept is exchanged depends only on its name.
 - Wilcoxon signed-rank test of scipy: zeros ranked, then dropped (Pratt, 1959), or dropped at once (Wilcoxon, 1945), as
   in the paper. The two differ, because up to 40% of the differences of nDCG may be 0.
 - Effect: matched-pairs rank-biserial correlation (Kerby, 2014), zeros dropped.
@@ -43,24 +43,7 @@ _SAME = 9  # decimals: scores that differ by less are tied; sums are rounded to 
 EXCHANGES = 1  # makes the random exchanges independent of the draws of the bootstrap
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Paired:
-    """Scores of two systems on the same items of one language."""
-
-    concepts: Sequence[str]  # (N) the concept of each item; items of one concept are not independent
-    first: Floats  # (N, 2) float64, the parts of each item in numerator and denominator of the first system's score
-    second: Floats  # the same for the second system
-
-    def __post_init__(self) -> None:
-        self.strata()
-
-    def only(self, chosen: npt.NDArray[np.bool_]) -> Paired:
-        """Return the (N,) chosen items."""
-        return Paired(np.array(self.concepts)[chosen].tolist(), self.first[chosen], self.second[chosen])
-
-    def strata(self) -> tuple[Stratum, Stratum]:
-        """Return the items of the first and of the second system."""
-        return Stratum(self.concepts, self.first), Stratum(self.concepts, self.second)
+Pair = tuple[Stratum, Stratum]  # the same items of one language under the first and under the second system
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +71,25 @@ class Comparison:
         return self.n_concepts < SMALL_N
 
 
-def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
+def compare(pairs: Mapping[str, Pair]) -> Comparison:
     """Compare two systems on one language, or on several with equal weights.
 
     The rank tests, wins and effect use each concept's part in the difference: for a single language its own
-    difference, otherwise the weighted sum of its differences in the languages that have it. The same data and seed give
-    the same result in any order of items and languages. The strata are language (subset) -> scores of both systems.
+    difference, otherwise the weighted sum of its differences in the languages that have it. The same data give the same
+    result in any order of items and languages. The pairs are language (subset) -> items under both systems.
     """
-    resampled = [resample_models(strata[language].strata(), seed=seed) for language in sorted(strata)]
-    first, second = mean([pair[0] for pair in resampled]), mean([pair[1] for pair in resampled])
+    resampled = [resample_models(pairs[language]) for language in sorted(pairs)]
+    first, second = (mean(of_system) for of_system in zip(*resampled, strict=True))
     gap = difference(second, first)
-    parts = _parts_in_difference(_sum_pairs(strata)[1])
+    parts = _parts_in_difference(_sum_pairs(pairs)[1])
     tests = {}
     if len(parts) >= SMALL_N:
-        tests = {"effect": rank_biserial(parts), "p": sign_flip_p(strata, seed=seed)}
+        tests = {"effect": rank_biserial(parts), "p": sign_flip_p(pairs)}
         if parts.any():  # scipy gives NaN and a warning where nothing differs
             tests["p_pratt"] = float(wilcoxon(parts, zero_method="pratt").pvalue)
             tests["p_wilcox"] = float(wilcoxon(parts, zero_method="wilcox").pvalue)
     return Comparison(
-        n=sum(len(pairs.concepts) for pairs in strata.values()),
+        n=sum(len(before.concepts) for before, _ in pairs.values()),
         n_concepts=len(parts),
         first=first.score,
         second=second.score,
@@ -119,17 +102,14 @@ def compare(strata: Mapping[str, Paired], *, seed: int = SEED) -> Comparison:
     )
 
 
-def sign_flip_p(strata: Mapping[str, Paired], *, seed: int = SEED) -> float:
-    """Return the two-sided p in (0, 1] for the hypothesis that the systems are equal, for any number of concepts.
-
-    The strata are language (subset) -> the scores of both systems.
-    """
-    concepts, (first, second) = _sum_pairs(strata)
+def sign_flip_p(pairs: Mapping[str, Pair]) -> float:
+    """Return the two-sided p in (0, 1] for the hypothesis that the systems are equal, for any number of concepts."""
+    concepts, (first, second) = _sum_pairs(pairs)
     # To exchange the systems in a concept is to turn the sign of half its difference; what they share stays.
     middle = (first + second).sum(axis=1) / 2
     half = (second - first) / 2
     observed = abs(float(_macro_score(second.sum(axis=1)) - _macro_score(first.sum(axis=1))))
-    signs = np.stack([signs_of_concept(concept, seed) for concept in concepts]).astype(np.float64)
+    signs = np.stack([signs_of_concept(concept) for concept in concepts]).astype(np.float64)
     n_languages = len(half)
     moved = (signs.T @ half.transpose(1, 0, 2).reshape(len(signs), -1)).reshape(RESAMPLES, n_languages, 2)
     differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
@@ -161,13 +141,13 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def _sum_pairs(strata: Mapping[str, Paired]) -> tuple[tuple[str, ...], Floats]:
+def _sum_pairs(pairs: Mapping[str, Pair]) -> tuple[tuple[str, ...], Floats]:
     """Return the concepts, sorted, and (2, L, C, 2) the sums of both systems by language and concept; 0 if missing."""
-    concepts = tuple(sorted(set().union(*(pairs.concepts for pairs in strata.values()))))
+    concepts = tuple(sorted(set().union(*(before.concepts for before, _ in pairs.values()))))
     positions = {name: position for position, name in enumerate(concepts)}
-    sums = np.zeros((2, len(strata), len(concepts), 2))
-    for language, subset in enumerate(sorted(strata)):
-        for system, stratum in enumerate(strata[subset].strata()):
+    sums = np.zeros((2, len(pairs), len(concepts), 2))
+    for language, subset in enumerate(sorted(pairs)):
+        for system, stratum in enumerate(pairs[subset]):
             subset_concepts, subset_sums = sum_by_concept(stratum)
             columns = [positions[name] for name in subset_concepts]
             sums[system, language, columns] = subset_sums
@@ -198,7 +178,7 @@ def _macro_score(sums: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4096)
-def signs_of_concept(concept: str, seed: int) -> npt.NDArray[np.int8]:
+def signs_of_concept(concept: str) -> npt.NDArray[np.int8]:
     """Return (RESAMPLES,) int8: -1 if the systems are exchanged in the concept, otherwise 1."""
-    generator = np.random.default_rng([seed, digest(concept), EXCHANGES])
+    generator = np.random.default_rng([SEED, digest(concept), EXCHANGES])
     return (2 * generator.integers(0, 2, size=RESAMPLES) - 1).astype(np.int8)

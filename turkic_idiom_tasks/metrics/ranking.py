@@ -36,8 +36,6 @@ class RankingScores:
 
     def means(self) -> dict[str, float]:
         """Return the mean over queries of each score, and ``ndcg_corrected``, computed from the means."""
-        if not len(self.ndcg):
-            raise ValueError("no queries, so the mean score is undefined")
         means = {field.name: float(getattr(self, field.name).mean()) for field in fields(self)}
         means["ndcg_floor"] = means.pop("floor")
         return means | {"ndcg_corrected": chance_corrected(means["ndcg"], means["ndcg_floor"])}
@@ -47,7 +45,7 @@ class RankingScores:
 class RelevantPositions:
     """Positions of the relevant documents of each query, from which all scores of a ranking are computed."""
 
-    counts: npt.NDArray[np.int64]  # (Q,) number of relevant documents of each query, in the order of the queries
+    counts: npt.NDArray[np.int64]  # (Q,) number of relevant documents of each query, at least one
     above: npt.NDArray[np.int64]  # (sum of counts,) for each of them the documents that rank strictly higher
     tied: npt.NDArray[np.int64]  # (sum of counts,) for each of them the documents that tie with it, itself included
     n_documents: int  # size of the pool
@@ -66,8 +64,8 @@ def are_near_floor(scores: Iterable[float], floor: float) -> bool:
     return all(chance_corrected(score, floor) < NEAR_FLOOR for score in scores)
 
 
-def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RelevantPositions:
-    """Return the positions of the relevant documents when documents are ranked by similarity.
+def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
+    """Return the scores of every query from its similarities to all documents.
 
     The similarities are (Q, N), higher is nearer; equal values tie, and so do documents that were not retrieved, whose
     value is -inf. Relevant are at least one column for each query, without repeats.
@@ -82,25 +80,18 @@ def find_positions(similarities: npt.NDArray[np.floating], relevant: Sequence[Se
             value = similarities[row, column]
             above.append(np.count_nonzero(similarities[row] > value))
             tied.append(np.count_nonzero(similarities[row] == value))
-    counts = [len(columns) for columns in relevant]
-    return RelevantPositions(
-        counts=np.array(counts, dtype=np.int64),
+    positions = RelevantPositions(
+        counts=np.array([len(columns) for columns in relevant], dtype=np.int64),
         above=np.array(above, dtype=np.int64),
         tied=np.array(tied, dtype=np.int64),
         n_documents=similarities.shape[1],
     )
-
-
-def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
-    """Return the scores of every query from its similarities to all documents; see `find_positions`."""
-    return score_positions(find_positions(similarities, relevant))
+    return score_positions(positions)
 
 
 def score_positions(positions: RelevantPositions) -> RankingScores:
     """Return the scores of every query from the positions of its relevant documents."""
     counts, above, tied, n_documents = positions.counts, positions.above, positions.tied, positions.n_documents
-    if (counts == 0).any():
-        raise ValueError(f"query {int((counts == 0).argmax())} has no relevant document")
     n_queries = len(counts)
     rows = np.repeat(np.arange(n_queries), counts)
 
@@ -166,7 +157,5 @@ def random_ndcg(n_documents: int, n_relevant: int) -> float:
 
     Every rank holds a relevant document with probability R / N, so E[DCG] = R / N times the sum of all discounts.
     """
-    if not 0 < n_relevant <= n_documents:
-        raise ValueError(f"cannot have {n_relevant} relevant documents among {n_documents}")
     discounts = _cumulative_discounts(n_documents, n_documents)
     return float(n_relevant / n_documents * discounts[-1] / discounts[n_relevant])

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from turkic_idiom_tasks.dataset.similarity import NOWHERE, SentencePairs
-from turkic_idiom_tasks.metrics.bootstrap import RESAMPLES, SEED, SMALL_N, Floats, Resampled, poisson_counts
+from turkic_idiom_tasks.metrics.bootstrap import RESAMPLES, SMALL_N, Floats, Resampled, poisson_counts
 
 _DRAWS_AT_ONCE = 250  # whose weights and ranks stay in the processor's cache
 
@@ -92,7 +92,7 @@ def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
     return np.where(is_constant, np.nan, covariance / np.sqrt(np.where(is_constant, 1.0, spread)))
 
 
-def resampled_spearman(pairs: SentencePairs, similarities: Floats, *, seed: int = SEED) -> Resampled:
+def resampled_spearman(pairs: SentencePairs, similarities: Floats) -> Resampled:
     """Return Spearman's correlation over all scored pairs, with its values under every draw of concepts.
 
     The influence of a concept is the change of the correlation when its pairs are left out.
@@ -104,7 +104,7 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats, *, seed: int 
     names = tuple(sorted(set(concepts)))
     row_of = {name: row for row, name in enumerate(names)}
     rows = np.array([row_of[name] for name in concepts], dtype=np.int64)
-    counts = poisson_counts(names, seed)
+    counts = poisson_counts(names)
     draws = np.empty(RESAMPLES)
     for start in range(0, RESAMPLES, _DRAWS_AT_ONCE):
         block = counts[:, start : start + _DRAWS_AT_ONCE].astype(np.float64)
@@ -113,7 +113,7 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats, *, seed: int 
     without = weighted_spearman(first, second, (1.0 - np.eye(len(names)))[rows])
     influence = np.nan_to_num(score - without)  # undefined where one side is constant without the concept
     # The reach is that of a ratio, 1 / C, times 2, because a correlation goes from -1 to 1.
-    return Resampled(score, draws, names, influence - influence.mean(), reach=2 / len(names), seed=seed)
+    return Resampled(score, draws, names, influence - influence.mean(), reach=2 / len(names))
 
 
 def _weighted_ranks(values: Floats, weights: Floats) -> tuple[Floats, Floats]:

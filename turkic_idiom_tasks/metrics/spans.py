@@ -19,7 +19,7 @@ import numpy.typing as npt
 from seqeval.metrics.sequence_labeling import get_entities
 from seqeval.scheme import IOB2, Entities
 
-from turkic_idiom_tasks.metrics.bootstrap import SEED, Interval, Stratum, resample
+from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 from turkic_idiom_tasks.spans import OUTSIDE
 
 Tags = Sequence[str]
@@ -47,17 +47,17 @@ class Scores:
 def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> Scores:
     """Return micro-averaged scores of whole spans; a span is correct if both ends are correct.
 
-    In this and the other functions gold and predicted are the tags of each sentence; a ValueError names the first
-    sentence with another number of tags than in gold. A strict span must be proper IOB2.
+    In this and the other functions gold and predicted are the tags of each sentence. A strict span must be proper IOB2.
     """
     return Scores.of_counts(*span_counts(gold, predicted, strict=strict).sum(axis=0).tolist())
 
 
 def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> npt.NDArray[np.int64]:
     """Return (sentences, 3) int64: spans that are correct, predicted, and in gold."""
-    _check_lengths(gold, predicted)
     counts = np.zeros((len(gold), 3), dtype=np.int64)
     for row, (gold_tags, predicted_tags) in enumerate(zip(gold, predicted, strict=True)):
+        if len(gold_tags) != len(predicted_tags):  # the other functions notice it by themselves
+            raise ValueError(f"sentence {row} has {len(gold_tags)} tags in gold, {len(predicted_tags)} predicted")
         in_gold = _spans_of(tuple(gold_tags), strict=strict)
         in_predicted = _spans_of(tuple(predicted_tags), strict=strict)
         counts[row] = len(in_gold & in_predicted), len(in_predicted), len(in_gold)
@@ -71,7 +71,6 @@ def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
 
 def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.int64]:
     """Return (sentences, 3) int64: tags other than O that are correct, predicted, and in gold."""
-    _check_lengths(gold, predicted)
     counts = np.zeros((len(gold), 3), dtype=np.int64)
     for row, (gold_tags, tags) in enumerate(zip(gold, predicted, strict=True)):
         n_correct = sum(one == other != OUTSIDE for one, other in zip(gold_tags, tags, strict=True))
@@ -81,7 +80,6 @@ def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray
 
 def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     """Return the share of tags, O included, that are correct, in [0, 1]; NaN without any tag."""
-    _check_lengths(gold, predicted)
     n_correct = n_tags = 0
     for gold_tags, tags in zip(gold, predicted, strict=True):
         n_correct += sum(one == other for one, other in zip(gold_tags, tags, strict=True))
@@ -89,8 +87,8 @@ def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     return _share(n_correct, n_tags)
 
 
-def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
-    """Return scores of sentences, where one is correct if it is predicted to contain an idiom and every span is exact.
+def joint_f1(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
+    """Return the F1 of sentences, where one is correct if it is predicted to contain an idiom and every span is exact.
 
     This is the joint scoring of MultiIdiom (2026): is there an idiom, and where exactly? Both must be right. A sentence
     counts as predicted if anything is marked in it, and as gold if it holds an idiom. Spans are those of seqeval's
@@ -101,7 +99,7 @@ def joint_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
         correct += n_gold_spans > 0 and n_correct_spans == n_predicted_spans == n_gold_spans
         n_predicted += n_predicted_spans > 0
         n_gold += n_gold_spans > 0
-    return Scores.of_counts(correct, n_predicted, n_gold)
+    return _share(2 * correct, n_predicted + n_gold)
 
 
 def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
@@ -109,7 +107,6 @@ def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
 
     A sentence without an idiom counts, and is correct if nothing is marked in it.
     """
-    _check_lengths(gold, predicted)
     correct = sum(tuple(gold_tags) == tuple(tags) for gold_tags, tags in zip(gold, predicted, strict=True))
     return _share(correct, len(gold))
 
@@ -128,7 +125,7 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
         **span_scores(gold, predicted, strict=True).named("span", "_strict"),
         **token_scores(gold, predicted).named("token"),
         "token_accuracy": token_accuracy(gold, predicted),
-        "joint_f1": joint_scores(gold, predicted).f1,
+        "joint_f1": joint_f1(gold, predicted),
         "sequence_accuracy": accuracy,
         "f1_and_sequence_mean": math.sqrt(spans.f1 * accuracy),
     }
@@ -139,29 +136,18 @@ def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str,
     return {**token_scores(gold, predicted).named("subword"), "subword_accuracy": token_accuracy(gold, predicted)}
 
 
-def span_f1_sums(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.float64]:
-    """Return the parts of each sentence in numerator and denominator of the span F1 (default mode)."""
-    return f1_sums(span_counts(gold, predicted))
-
-
 def f1_sums(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Return (sentences, 2) float64: twice what is correct, and predicted plus gold, from `span_` or `token_counts`."""
+    """Return (sentences, 2) the parts of F1, from `span_counts` or `token_counts`: 2 * correct, predicted + gold."""
     correct, n_predicted, n_gold = counts.T.astype(np.float64)
     return np.stack([2 * correct, n_predicted + n_gold], axis=1)
 
 
-def span_f1_interval(
-    gold: Sequence[Tags], predicted: Sequence[Tags], concepts: Sequence[str], *, seed: int = SEED
-) -> Interval:
-    """Return the 95% bootstrap interval of the span F1 (default mode); NaN if undefined.
-
-    The sentences of a concept are drawn together. The same seed and data give the same interval in any order of
-    sentences.
-    """
-    sums = span_f1_sums(gold, predicted)
+def span_f1_interval(gold: Sequence[Tags], predicted: Sequence[Tags], concepts: Sequence[str]) -> Interval:
+    """Return the 95% bootstrap interval of the span F1 (default mode); NaN if undefined."""
+    sums = f1_sums(span_counts(gold, predicted))
     if not sums[:, 1].any():
         return Interval(math.nan, math.nan)
-    return resample({"spans": Stratum(concepts, sums)}, seed=seed).interval()
+    return resample({"spans": Stratum(concepts, sums)}).interval()
 
 
 @lru_cache(maxsize=65536)  # every metric needs the spans of the same few tag sequences
@@ -171,14 +157,6 @@ def _spans_of(tags: tuple[str, ...], *, strict: bool) -> frozenset[tuple[int, in
         entities = Entities([list(tags)], IOB2).entities[0]
         return frozenset((entity.start, entity.end) for entity in entities)
     return frozenset((start, end + 1) for _, start, end in get_entities(list(tags)))
-
-
-def _check_lengths(gold: Sequence[Tags], predicted: Sequence[Tags]) -> None:
-    if len(gold) != len(predicted):
-        raise ValueError(f"{len(gold)} sentences in gold, {len(predicted)} predicted")
-    for number, (gold_tags, predicted_tags) in enumerate(zip(gold, predicted, strict=True)):
-        if len(gold_tags) != len(predicted_tags):
-            raise ValueError(f"sentence {number} has {len(gold_tags)} tags in gold, {len(predicted_tags)} predicted")
 
 
 def _share(part: float, whole: float) -> float:

@@ -30,6 +30,7 @@ _INK = "currentColor"
 _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have the same widths
 _TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
 _TILE_TEXT = "#1b1d22"
+_LABELS_ONLY: dict[str, Any] = {"ticks": False, "domain": False, "labelPadding": 6}  # of an axis
 _WIDTH = 420
 _TILE_WIDTH = 37  # holds "+0.25"; five columns and a name fit 340 px
 _LINE = 20  # letters of a row's name that stand in one line
@@ -103,9 +104,9 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     # Only an expression can return several lines for a label, so it looks them up in a literal
     lines = f"({json.dumps(lines_by_row)})"
     offset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
-    row_axis = _labels_only(labelExpr=f"{lines}[datum.label]", labelOffset=offset)
+    row_axis = alt.Axis(**_LABELS_ONLY, labelExpr=f"{lines}[datum.label]", labelOffset=offset)
     base = alt.Chart(alt.Data(values=[tile._asdict() for tile in tiles])).encode(
-        x=alt.X("column:N", sort=columns, title=None, axis=_labels_only(orient="top", labelAngle=-40)),
+        x=alt.X("column:N", sort=columns, title=None, axis=alt.Axis(**_LABELS_ONLY, orient="top", labelAngle=-40)),
         y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
     )
     colour = alt.Color("value:Q", scale=alt.Scale(domain=[-bound, bound], range=_TILE_SCALE), legend=None)
@@ -119,40 +120,39 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     return _chart(drawn.properties(width=_TILE_WIDTH * len(columns), height=28 * len(rows)), title, description)
 
 
-def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, axis: str, floor: float | None = None) -> Chart:
-    """Draw dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
+def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, floor: float) -> Chart:
+    """Draw nDCG as dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
     groups, series = _order(bars, "group"), _order(bars, "series")
     place = {
-        "y": alt.Y("group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=_labels_only()),
+        "y": alt.Y(
+            "group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=alt.Axis(**_LABELS_ONLY)
+        ),
         "yOffset": alt.YOffset("series:N", sort=series),
     }
     base = alt.Chart()
-    x = alt.X("value:Q", title=axis, scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
+    x = alt.X("value:Q", title="nDCG", scale=alt.Scale(zero=True), axis=alt.Axis(format=".2~f"))
     colour = alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=_legend(series))
     whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.8)
     layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, **place)]
     # Without any interval this layer would refer to a field that no row has
     if any(bar.low is not None for bar in bars):
-        layers.append(whiskers.encode(x=alt.X("low:Q", title=axis), x2="high:Q", color=colour, **place))
-    if floor is not None:
-        base = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title=axis))
-        layers.append(base.mark_rule(color=_INK, strokeDash=[4, 3]))
-        layers.append(base.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
+        layers.append(whiskers.encode(x=alt.X("low:Q", title="nDCG"), x2="high:Q", color=colour, **place))
+    random = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title="nDCG"))
+    layers.append(random.mark_rule(color=_INK, strokeDash=[4, 3]))
+    layers.append(random.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
     height = len(groups) * max(22, 14 * len(series))
     drawn = alt.layer(*layers, data=alt.Data(values=[bar._asdict() for bar in bars]))
     return _chart(drawn.properties(width=_WIDTH, height=height), title, description)
 
 
-def curves(
-    points: Sequence[CurvePoint], *, title: str, description: str, x_axis: str, y_axis: str, panels_in_row: int = 2
-) -> Chart:
-    """Draw curves with values in [0, 1] over an ordered but not metric `x`; one panel in a row fits a phone."""
+def curves(points: Sequence[CurvePoint], *, title: str, description: str) -> Chart:
+    """Draw curves of sub-word F1 over numbers of training sentences, which are ordered but not metric."""
     series, panels = _order(points, "series"), _order(points, "panel")
     legend = _legend(series)
     data = alt.Data(values=[point._asdict() | {"dash": series.index(point.series)} for point in points])
     base = alt.Chart().encode(
-        x=alt.X("x:O", sort=_order(points, "x"), title=x_axis, axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("value:Q", title=y_axis, scale=alt.Scale(domain=[0, 1])),
+        x=alt.X("x:O", sort=_order(points, "x"), title="training sentences", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title="sub-word F1", scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
     )
     # dashes have their own field, because the legend would otherwise draw its symbols dashed
@@ -163,7 +163,7 @@ def curves(
     drawn = (
         alt.layer(lines, marks, data=data)
         .properties(width=250, height=170)
-        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=panels_in_row)
+        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=2)
         .resolve_axis(x="independent")  # else only the lowest panels have labels
     )
     return _chart(drawn, title, description)
@@ -199,7 +199,3 @@ def _cycled(names: Sequence[Any], values: Sequence[Any]) -> Any:
 def _legend(names: Sequence[str]) -> Any:
     columns = 3 if sum(map(len, names)) < 60 else 2
     return alt.Legend(title=None, orient="bottom", columns=columns, values=list(names), offset=14)
-
-
-def _labels_only(**options: Any) -> Any:
-    return alt.Axis(ticks=False, domain=False, labelPadding=6, **options)

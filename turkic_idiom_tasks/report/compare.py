@@ -19,8 +19,8 @@ from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import counted
-from turkic_idiom_tasks.metrics.bootstrap import LEVEL
-from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
+from turkic_idiom_tasks.metrics.bootstrap import LEVEL, Stratum
+from turkic_idiom_tasks.metrics.comparison import Comparison, Pair, compare, holm
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO
 from turkic_idiom_tasks.results.headlines import spelling_free
@@ -96,7 +96,7 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
                 f"{', '.join(only[0])} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}; run what "
                 "is missing, or choose what both have: a task with --task, or two files with the same subsets"
             )
-    pairs: dict[SubsetKey, Paired] = {}
+    pairs: dict[SubsetKey, Pair] = {}
     remarks: dict[str, None] = {}
     for key in a:
         (header_a, scored_a, seeds_a), (header_b, scored_b, seeds_b) = a[key], b[key]
@@ -107,20 +107,22 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
         dtypes = [header.settings.get("dtype") for header in (header_a, header_b)]
         if None not in dtypes and dtypes[0] != dtypes[1]:
             remarks[f"A was run in {dtypes[0]}, B in {dtypes[1]}: rounding moves documents too"] = None
-        pairs[key] = Paired(scored_a.concepts, scored_a.sums, scored_b.sums)
+        pairs[key] = (Stratum(scored_a.concepts, scored_a.sums), Stratum(scored_b.concepts, scored_b.sums))
     rows: list[Row] = []
     for task in dict.fromkeys(task for task, _ in pairs):
-        strata = {subset: paired for (of_task, subset), paired in pairs.items() if of_task == task}
-        parts: dict[str, dict[str, Paired]] = {}
-        for subset, paired in strata.items():
-            rows.append(Row(task, subset, compare({subset: paired}), None, a[task, subset][1].floor))
+        of_task = {subset: pair for (pair_task, subset), pair in pairs.items() if pair_task == task}
+        parts: dict[str, dict[str, Pair]] = {}
+        for subset, (before, after) in of_task.items():
+            rows.append(Row(task, subset, compare({subset: (before, after)}), None, a[task, subset][1].floor))
             is_free = spelling_free(dataset.pool(task, subset)) if task in TASKS else None
-            if is_free is not None and subset in counted(strata):
+            if is_free is not None and subset in counted(of_task):
                 for part, chosen in zip(PARTS, (is_free, ~is_free), strict=True):
                     if chosen.any():
-                        parts.setdefault(part, {})[subset] = paired.only(chosen)
-        in_mean = {subset: strata[subset] for subset in counted(strata)}
-        if len(strata) > 1:
+                        concepts = np.array(before.concepts)[chosen].tolist()
+                        pair = (Stratum(concepts, before.sums[chosen]), Stratum(concepts, after.sums[chosen]))
+                        parts.setdefault(part, {})[subset] = pair
+        in_mean = {subset: of_task[subset] for subset in counted(of_task)}
+        if len(of_task) > 1:
             floor = float(np.mean([a[task, subset][1].floor for subset in in_mean]))
             rows.append(Row(task, MACRO, compare(in_mean), None, floor))
         if len(parts) == len(PARTS):  # one part alone would repeat the whole
@@ -216,11 +218,9 @@ def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_s
         expected = ", ".join(sorted(wanted)) or "a task that can be compared"
         raise InputError(f"{place}: no result of {expected}; it has {names}{reason}")
 
-    def order(key: SubsetKey) -> tuple[tuple[int, int], str]:
-        _, scored = results[key][0]
-        return usual_order((scored.task, scored.subset)), key[0]
-
-    return {key: _mean_over_seeds(results[key], key) for key in sorted(results, key=order)}
+    # the task of a result, because that of its key may have a size: spans-10
+    places = {(task, subset): usual_order((results[task, subset][0][1].task, subset)) for task, subset in results}
+    return {key: _mean_over_seeds(results[key], key) for key in sorted(results, key=lambda key: (places[key], key[0]))}
 
 
 def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: SubsetKey) -> _Scores:

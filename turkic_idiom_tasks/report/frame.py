@@ -1,8 +1,7 @@
 """Scores as pandas frames, from which everything that is printed or written is laid out.
 
 `score_frame` (long: a row for every score) and `query_frame` (a row for every test query) are of finished results, for
-the paper's tables. `run_frame` (wide: a row for every model, task and subset, with intervals and macro averages) is of
-a run, and `report_run` is all that `turkic-idiom run` prints of it.
+the paper's tables. `report_run` has all that `turkic-idiom run` prints of a run.
 """
 
 from __future__ import annotations
@@ -63,7 +62,12 @@ _SIMILARITY_COLUMNS = (*_PLACE, *SIMILARITY_MEASURES, "spearman_low", "spearman_
 class RunReport:
     """All numbers that are printed of a run."""
 
-    frame: pd.DataFrame  # from `run_frame`
+    # First the scores of retrieval, then those of similarity, each in the order of the runs. A model has a row for each
+    # subset of a task and one for the macro average (`MACRO`) of those that means count (`languages.counted`), whose
+    # sizes are sums. The 95% interval is that of nDCG or of Spearman's correlation over all pairs. The columns
+    # `HEADLINE` hold the headline of the subset, or the mean of those that are defined, with its interval; `SPELLING`
+    # is empty in the macro average.
+    frame: pd.DataFrame
     overall: pd.DataFrame  # for each model the mean headline of T1 to T3, or of its other tasks, with its interval
     left_out: dict[str, tuple[str, ...]]  # task -> its subsets that the data does not have
     folders: tuple[str, ...]  # where the results are
@@ -103,13 +107,6 @@ def query_frame(records: Iterable[Record]) -> pd.DataFrame:
     return _frame(rows, QUERY_COLUMNS)
 
 
-def widen(scores: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return a frame with a row for each combination of the keys, in their order, and a column for each measure."""
-    rows = scores[keys].drop_duplicates()  # pivot sorts the keys, so their order is kept apart
-    wide = scores.pivot(index=keys, columns="measure", values="value")
-    return rows.merge(wide.reset_index(), on=keys, how="left", sort=False)
-
-
 def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.DataFrame:
     """Return the mean over seeds of every measure, NaN where one is undefined, and the deviation of the main one.
 
@@ -122,17 +119,6 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
     means[SPREAD] = groups[main].agg(lambda values: values.std(skipna=False))
     means[N_SEEDS] = groups.size()
     return means.reset_index()
-
-
-def run_frame(runs: Sequence[ModelRun]) -> pd.DataFrame:
-    """Return the scores of a run: first those of retrieval, then those of similarity, each in the order of the runs.
-
-    A model has a row for each subset of a task and one for the macro average (`MACRO`) of those that means count
-    (`languages.counted`), whose sizes are sums. The 95%
-    interval is that of nDCG or of Spearman's correlation over all pairs. The columns `HEADLINE` hold the headline of
-    the subset, or the mean of those that are defined, with its interval; `SPELLING` is empty in the macro average.
-    """
-    return _to_frame([row for run in runs for row in _rows(run)[0]])
 
 
 def report_run(runs: Sequence[ModelRun]) -> RunReport:
@@ -148,9 +134,15 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
     for model, by_task in headlines.items():
         # Few sentences decide T4 and STS: their intervals of .15 on either side would drown the other tasks
         of_paper = [by_task[name] for name in (TASKS[task].name for task in PAPER_TASKS) if name in by_task]
-        overall.append({"model": model} | _headline(mean(of_paper or list(by_task.values()))))
+        overall.append({"model": model} | _interval(HEADLINE, mean(of_paper or list(by_task.values()))))
+    rows.sort(key=lambda row: row["task"] in SIMILARITY_NAMES)
+    are_similarity = {row["task"] in SIMILARITY_NAMES for row in rows}
+    columns = dict.fromkeys(_RETRIEVAL_COLUMNS if are_similarity != {True} else ())
+    columns |= dict.fromkeys(_SIMILARITY_COLUMNS if True in are_similarity else ())
+    # Int64, because a column of plain integers becomes one of floats where a row lacks it: 400.0 documents
+    counts = [name for name in (*SIZES, "n_spelling_free", *PAIR_COUNTS) if name in columns]
     return RunReport(
-        frame=_to_frame(rows),
+        frame=pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(counts, "Int64")),
         overall=pd.DataFrame(overall, columns=["model", *HEADLINE]),
         left_out={run.task: run.left_out for run in runs},
         folders=tuple(dict.fromkeys(str(run.folder) for run in runs)),
@@ -168,20 +160,21 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
     """Return the rows of a run, and its headline; None if no subset has one."""
     is_similarity = run.task in SIMILARITY_NAMES
     measures, counts = (SIMILARITY_MEASURES, PAIR_COUNTS) if is_similarity else (MEASURES, SIZES)
+    with_interval = (measures[0], f"{measures[0]}_low", f"{measures[0]}_high", IS_RELIABLE)
     place = {"model": run.model, "task": run.task}
     rows: list[dict[str, Any]] = []
     parts, headlines = {}, {}
     for subset, scored in run.subsets.items():
         parts[subset] = scored.resampled()
-        row = place | {"subset": subset} | _interval(measures[0], parts[subset])
+        row = place | {"subset": subset} | _interval(with_interval, parts[subset])
         row |= {name: scored.scores.get(name) for name in (*measures, *counts, *SPELLING)}
         headline = scored.resampled_headline(parts[subset])
         if headline:
             headlines[subset] = headline
-            row |= _headline(headline)
+            row |= _interval(HEADLINE, headline)
         rows.append(row)
     names = counted(run.subsets)
-    macro_row = place | {"subset": MACRO} | _interval(measures[0], mean([parts[name] for name in names]))
+    macro_row = place | {"subset": MACRO} | _interval(with_interval, mean([parts[name] for name in names]))
     counted_rows = [row for row in rows if row["subset"] in names]
     for name in measures:
         macro_row[name] = sum(row[name] for row in counted_rows) / len(counted_rows)
@@ -190,28 +183,13 @@ def _rows(run: ModelRun) -> tuple[list[dict[str, Any]], Resampled | None]:
     if not headlines:
         return [*rows, macro_row], None
     headline = mean([headlines[name] for name in counted(headlines)])
-    return [*rows, macro_row | _headline(headline)], headline
+    return [*rows, macro_row | _interval(HEADLINE, headline)], headline
 
 
-def _to_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    retrieval = [row for row in rows if row["task"] not in SIMILARITY_NAMES]
-    similarity = [row for row in rows if row["task"] in SIMILARITY_NAMES]
-    columns = dict.fromkeys(_RETRIEVAL_COLUMNS if retrieval or not similarity else ())
-    columns |= dict.fromkeys(_SIMILARITY_COLUMNS if similarity else ())
-    frame = pd.DataFrame([*retrieval, *similarity], columns=list(columns))
-    # Int64, because a column of plain integers becomes one of floats where a row lacks it: 400.0 documents
-    counts = [name for name in (*SIZES, "n_spelling_free", *PAIR_COUNTS) if name in columns]
-    return frame.astype(dict.fromkeys(counts, "Int64"))
-
-
-def _interval(measure: str, resampled: Resampled) -> dict[str, Any]:
+def _interval(names: tuple[str, ...], resampled: Resampled) -> dict[str, Any]:
+    """Return a score and its interval under the names of the score, its two ends, and whether they are reliable."""
     interval = resampled.interval()
-    return {f"{measure}_low": interval.low, f"{measure}_high": interval.high, IS_RELIABLE: interval.is_reliable}
-
-
-def _headline(resampled: Resampled) -> dict[str, Any]:
-    interval = resampled.interval()
-    return dict(zip(HEADLINE, (resampled.score, interval.low, interval.high, interval.is_reliable), strict=True))
+    return dict(zip(names, (resampled.score, interval.low, interval.high, interval.is_reliable), strict=True))
 
 
 def _identity(header: Header) -> list[Any]:

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import mean
 
-from turkic_idiom_tasks.results.record import Header, differing_majors
-from turkic_idiom_tasks.runs.cells import Cell
+from turkic_idiom_tasks.results.record import differing_majors
 from turkic_idiom_tasks.runs.grid import MISSING, STATES, Grid
 
 _MINUTE, _HOUR = 60, 3600
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Report:
     """State of a grid at one moment."""
 
-    states: Mapping[Cell, str]  # one of `grid.STATES`
-    headers: Mapping[Cell, Header]  # of the cells that are done
-    failures: Mapping[Cell, str]  # why cells failed
-
-    @classmethod
-    def of(cls, grid: Grid) -> Report:
-        """Return the state of a grid now."""
-        return cls(grid.states(), grid.headers(), grid.failures())
+    def __init__(self, grid: Grid) -> None:
+        self.states = grid.states()  # cell -> one of `grid.STATES`
+        self.headers = grid.headers()  # of the cells that are done
+        self.failures = grid.failures()  # why cells failed
 
     def matrix(self) -> dict[str, dict[str, Counter[str]]]:
         """Return model -> regime -> number of cells in each state, in the order of the grid file."""

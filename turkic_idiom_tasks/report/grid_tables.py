@@ -14,7 +14,7 @@ from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart
 from turkic_idiom_tasks.report.frame import query_frame, score_frame
-from turkic_idiom_tasks.report.retrieval_tables import retrieval_charts, retrieval_tables, summarise
+from turkic_idiom_tasks.report.retrieval_tables import RetrievalScores, retrieval_charts, retrieval_tables
 from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table
@@ -52,7 +52,7 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
                 languages.add(cell.language)
             elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
                 languages.add(PIVOT)
-        summary = summarise(scores, queries, languages or set(LANGUAGES))
+        summary = RetrievalScores(scores, queries, languages or set(LANGUAGES))
         tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)
     if SPAN in kinds:
@@ -95,7 +95,7 @@ def _commit(tables: Sequence[Table], charts: Mapping[str, Chart], scores: pd.Dat
     files = {f"{table.name}.md": table.to_markdown() for table in tables}
     files |= {f"{name}.svg": chart.svg() for name, chart in charts.items()} | {SCORES: csv_text(scores)}
     shown = [folder / name for name in files]
-    files |= {f"{table.name}.csv": table.to_csv() for table in tables}
+    files |= {f"{table.name}.csv": csv_text(table.frame) for table in tables}
     files |= {f"{name}.vl.json": json.dumps(chart.spec, ensure_ascii=False, indent=2) for name, chart in charts.items()}
     commit_folder(folder, {name: text.encode() for name, text in files.items()}, kind=TABLES, overwrite=None)
     return shown

@@ -10,7 +10,6 @@ the same here, and their notes say that such figures are optimistic. The table o
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ import pandas as pd
 from turkic_idiom_tasks.dataset.retrieval import TASKS, target_language
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PAPER_ENCODERS, POOLINGS, PRETRAINED, TR_ONLY
 from turkic_idiom_tasks.languages import PIVOT
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Interval, Stratum, resample
-from turkic_idiom_tasks.metrics.comparison import Comparison, Paired, compare, holm
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, resample
+from turkic_idiom_tasks.metrics.comparison import Comparison, compare, holm
 from turkic_idiom_tasks.report.charts import Bar, Chart, grouped_bars
 from turkic_idiom_tasks.report.frame import MEASURES, N_SEEDS, UNTUNED_KEPT
 from turkic_idiom_tasks.report.published import Figure, paper, published_tables
@@ -56,19 +55,34 @@ _P_VALUES = ("p wilcox", "Holm wilcox", "p pratt", "Holm pratt", "p by concept",
 Key = tuple[str, str, str, str]  # task, model, regime, pooling
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class RetrievalScores:
-    """Finished retrieval cells of a grid; see `summarise`."""
+    """Finished retrieval cells of a grid, with means over seeds and over the languages that are asked for."""
 
-    models: tuple[str, ...]  # the paper's models in its order, then others
-    poolings: tuple[str, ...]  # in the project's order
-    regimes: frozenset[str]
-    subsets: Mapping[str, tuple[str, ...]]  # task -> the subsets of the means; a task without subsets is left out
-    sizes: pd.Series  # (task, subset) -> the smallest number of queries
-    # Key -> means over languages, numbers of queries and seeds, and the languages whose training ended with the
-    # untuned weights; only if no language is missing
-    macro: pd.DataFrame
-    queries: pd.DataFrame  # (*Key, subset) -> query, concept and mean over seeds of its nDCG
+    def __init__(self, scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> None:
+        """Average the frames from `frame.score_frame` and `frame.query_frame`."""
+        scores = scores[scores["task"].isin(list(TASKS))]
+        self.models = _in_order(scores["model"].unique(), PAPER_ENCODERS)
+        self.poolings = _in_order(scores["pooling"].unique(), POOLINGS)
+        self.regimes = frozenset(scores["regime"])
+        tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
+        pairs = set(zip(tested["task"], tested["subset"], strict=True))
+        self.subsets: dict[str, list[str]] = {}  # task -> the subsets of the means; a task without any is left out
+        for task, spec in TASKS.items():
+            for name, (_, target) in spec.subsets.items():
+                if (task, name) in pairs and target.code in languages:
+                    self.subsets.setdefault(task, []).append(name)
+        groups = _with_stand_in(scores).groupby([*KEY, "subset", "measure"])["value"]
+        means = groups.mean().unstack("measure")
+        means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
+        if UNTUNED_KEPT in means:
+            means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]  # the number of seeds
+        self.sizes = means["n_queries"].groupby(level=["task", "subset"]).min()  # (task, subset) -> number of queries
+        # Key -> means over languages, numbers of queries and seeds, and the languages whose training ended with the
+        # untuned weights; only if no language is missing
+        self.macro = _means_over_languages(means, self.subsets)
+        averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
+        # (*Key, subset) -> query, concept and mean over seeds of its nDCG
+        self.queries = averaged.reset_index(["query", "concept"])
 
     def best(self, task: str, model: str, regime: str) -> Key | None:
         """Return the key of the pooling with the highest mean nDCG on the test queries, the first among equal ones."""
@@ -80,17 +94,10 @@ class RetrievalScores:
         """Return all figures of `macro` by column; none if a language is missing."""
         return dict(self.macro.loc[key]) if key is not None and key in self.macro.index else {}
 
-    def interval(self, key: Key) -> Interval:
-        """Return the bootstrap interval of the mean nDCG, which resamples whole concepts."""
-        return resample(self.strata(key)).interval()
-
     def against(self, key: Key, other: Key) -> Comparison:
         """Return a comparison with `key` as the second system, on the same queries; concepts stay whole."""
         before, after = self.strata(other), self.strata(key)
-        pairs = {}
-        for subset, stratum in after.items():
-            pairs[subset] = Paired(stratum.concepts, before[subset].sums, stratum.sums)
-        return compare(pairs)
+        return compare({subset: (before[subset], after[subset]) for subset in after})
 
     def strata(self, key: Key) -> dict[str, Stratum]:
         """Return subset -> its queries, in the order of their ids; each adds its nDCG and 1 to the mean."""
@@ -102,35 +109,6 @@ class RetrievalScores:
         return strata
 
 
-def summarise(scores: pd.DataFrame, queries: pd.DataFrame, languages: Collection[str]) -> RetrievalScores:
-    """Return the means of a grid, from `frame.score_frame` and `frame.query_frame`, over the languages in the data."""
-    scores = scores[scores["task"].isin(list(TASKS))]
-    tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
-    pairs = set(zip(tested["task"], tested["subset"], strict=True))
-    subsets = {}
-    for task, spec in TASKS.items():
-        known = [
-            name for name, (_, target) in spec.subsets.items() if (task, name) in pairs and target.code in languages
-        ]
-        if known:
-            subsets[task] = tuple(known)
-    groups = _with_stand_in(scores).groupby([*KEY, "subset", "measure"])["value"]
-    means = groups.mean().unstack("measure")
-    means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
-    if UNTUNED_KEPT in means:
-        means[UNTUNED_KEPT] = groups.sum().unstack("measure")[UNTUNED_KEPT]  # the number of seeds
-    averaged = _with_stand_in(queries).groupby([*KEY, "subset", "query", "concept"], sort=True)["ndcg"].mean()
-    return RetrievalScores(
-        models=tuple(sorted(scores["model"].unique(), key=lambda name: _place(name, PAPER_ENCODERS))),
-        poolings=tuple(sorted(scores["pooling"].unique(), key=lambda name: _place(name, POOLINGS))),
-        regimes=frozenset(scores["regime"]),
-        subsets=subsets,
-        sizes=means["n_queries"].groupby(level=["task", "subset"]).min(),
-        macro=_means_over_languages(means, subsets),
-        queries=averaged.reset_index(["query", "concept"]),
-    )
-
-
 def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the tr-only scores of Turkish repeated as monolingual scores."""
     pairs = frame[["task", "subset"]].drop_duplicates().itertuples(index=False)
@@ -140,11 +118,11 @@ def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([frame, stand_in], ignore_index=True)
 
 
-def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, list[str]]) -> pd.DataFrame:
     rows: dict[Any, dict[str, Any]] = {}
     for key, key_means in means.groupby(level=KEY):
         task, regime = key[0], key[2]
-        wanted = list(subsets.get(task, ()))
+        wanted = subsets.get(task, [])
         by_subset = key_means.droplevel(KEY)
         if not wanted or not set(wanted) <= set(by_subset.index):
             continue
@@ -167,10 +145,10 @@ def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, tuple[str, 
     return pd.DataFrame(list(rows.values()), index=index)
 
 
-def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
-    """Return a key that sorts names by an order, and after them by name those that are not in the order."""
+def _in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
+    """Return names sorted by an order, and after them by name those that are not in the order."""
     places = list(order)
-    return (places.index(name) if name in places else len(places), name)
+    return sorted(names, key=lambda name: (places.index(name) if name in places else len(places), name))
 
 
 def retrieval_tables(summary: RetrievalScores) -> list[Table]:
@@ -206,7 +184,7 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
                 key = summary.best(task, model, regime)
                 bar = Bar(name, regime, None)  # an empty place, so that every group has its regimes in one order
                 if key is not None:
-                    value, interval = float(summary.figures(key)["ndcg"]), summary.interval(key)
+                    value, interval = float(summary.figures(key)["ndcg"]), resample(summary.strata(key)).interval()
                     bar = Bar(name, regime, value, low=interval.low, high=interval.high)
                     highest[model] = max(value, highest.get(model, 0.0))
                 groups[model].append(bar)
@@ -222,7 +200,7 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
         )
         bars = [bar for model in models for bar in groups[model]]
         title = _title(summary, task)
-        charts[chart_name] = grouped_bars(bars, title=title, description=description, axis="nDCG", floor=floor)
+        charts[chart_name] = grouped_bars(bars, title=title, description=description, floor=floor)
     return charts
 
 
@@ -240,7 +218,7 @@ def _regimes_table(summary: RetrievalScores, task: str) -> Table:
             row = {"model": model, "regime": regime, "paper nDCG": paper_figures[regime]}
             key = summary.best(task, model, regime)
             if key is not None:
-                interval = summary.interval(key)
+                interval = resample(summary.strata(key)).interval()
                 row |= summary.figures(key) | {"pooling": key[3], "low": interval.low, "high": interval.high}
                 unreliable = [] if interval.is_reliable else ["nDCG"]
                 if regime != PRETRAINED and untuned is not None:
@@ -298,11 +276,12 @@ def _significance_table(summary: RetrievalScores) -> Table:
                 names: list[str] = []
                 for subset in summary.subsets["T2"]:
                     names += [f"{subset}/{query}" for query in summary.queries.loc[[(*after, subset)]]["query"]]
-                sums = [
+                untuned_sums, tuned_sums = (
                     np.concatenate([stratum.sums for stratum in summary.strata(key).values()])
                     for key in (before, after)
-                ]
-                tests, by_concept = compare({"all": Paired(names, *sums)}), summary.against(after, before)
+                )
+                tests = compare({"all": (Stratum(names, untuned_sums), Stratum(names, tuned_sums))})
+                by_concept = summary.against(after, before)
                 row |= {"queries": tests.n, "p wilcox": tests.p_wilcox, "p pratt": tests.p_pratt}
                 row |= {"effect": tests.effect, "wins": tests.wins, "ties": tests.ties, "losses": tests.losses}
                 row |= {"concepts": by_concept.n_concepts, "p by concept": by_concept.p}

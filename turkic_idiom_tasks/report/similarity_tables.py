@@ -35,13 +35,8 @@ def similarity_tables(headers: Iterable[Header]) -> list[Table]:
             # Our sentence pairs are our own: no sibling paper has figures of them
             if table.part == SIMILARITY and task != STS and task.lower().startswith(table.data):
                 siblings.append(table)
-        published = []
-        for table in siblings:
-            for figures in table.rows:
-                published.append(figures | {"language": figures["subset"], "from": table.source})
-        frame = _beside(task_cells, published, ["model", "training", "language"], _SIMILARITY_SCORES, main="spearman")
-        title = f"{SIMILARITY_TASKS[task].name}: Spearman's correlation"
-        tables.append(Table(f"similarity_{task.lower()}", title, frame, _note(siblings)))
+        name, title = f"similarity_{task.lower()}", f"{SIMILARITY_TASKS[task].name}: Spearman's correlation"
+        tables.append(_table(name, title, task_cells, siblings, _SIMILARITY_SCORES, main="spearman"))
     return tables
 
 
@@ -66,28 +61,29 @@ def idiomaticity_tables(headers: Iterable[Header]) -> list[Table]:
     if not cells:
         return []
     siblings = [table for table in sibling_tables() if table.part == IDIOMATICITY and table.subtask in subtasks]
-    published = []
-    for table in siblings:
-        for figures in table.rows:
-            published.append(figures | {"data": f"{table.data}, {figures['language']}", "from": table.source})
-    frame = _beside(cells, published, ["model", "setup", "inputs", "data"], _IDIOMATICITY_SCORES, main="macro_f1")
-    return [Table(IDIOMATICITY, "Idiomaticity detection: macro F1", frame, _note(siblings))]
+    title = "Idiomaticity detection: macro F1"
+    return [_table(IDIOMATICITY, title, cells, siblings, _IDIOMATICITY_SCORES, main="macro_f1")]
 
 
-def _beside(
+def _table(
+    name: str,
+    title: str,
     cells: Sequence[dict[str, Any]],
-    published: Sequence[dict[str, Any]],
-    keys: list[str],
+    siblings: Sequence[SiblingTable],
     scores: Sequence[str],
     *,
     main: str,
-) -> pd.DataFrame:
+) -> Table:
     """Return our means over seeds with the spread of the main score, and published figures below them."""
-    means = average_seeds(pd.DataFrame(cells), keys, main=main).assign(**{"from": OURS})
-    columns = [*keys, "from", *scores, SPREAD, N_SEEDS]
-    return make_frame([*means.to_dict("records"), *published], columns, counts=(N_SEEDS,))
-
-
-def _note(siblings: Sequence[SiblingTable]) -> str:
-    notes = dict.fromkeys(f"{table.source}: {table.comment}" for table in siblings)
-    return " ".join(["Our figures are means over seeds; their intervals are in the records.", *notes])
+    is_similarity = main == "spearman"
+    keys = ["model", "training", "language"] if is_similarity else ["model", "setup", "inputs", "data"]
+    rows = average_seeds(pd.DataFrame(cells), keys, main=main).assign(**{"from": OURS}).to_dict("records")
+    notes = {"Our figures are means over seeds; their intervals are in the records.": None}
+    for table in siblings:
+        notes[f"{table.source}: {table.comment}"] = None
+        for figures in table.rows:
+            data = f"{table.data}, {figures.get('language')}"
+            own = {"language": figures["subset"]} if is_similarity else {"data": data}
+            rows.append(figures | own | {"from": table.source})
+    frame = make_frame(rows, [*keys, "from", *scores, SPREAD, N_SEEDS], counts=(N_SEEDS,))
+    return Table(name, title, frame, " ".join(notes))

@@ -12,7 +12,7 @@ import pandas as pd
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.report.charts import Chart, CurvePoint, Tile, curves, heat_map
-from turkic_idiom_tasks.report.frame import N_SEEDS, SPREAD, average_seeds, widen
+from turkic_idiom_tasks.report.frame import N_SEEDS, SPREAD, average_seeds
 from turkic_idiom_tasks.report.published import PublishedTable, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
 from turkic_idiom_tasks.results.model_predictions import ALL
@@ -110,8 +110,6 @@ def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
         points,
         title="F1 over sub-words by number of training sentences (Figure 4)",
         description="A panel per language, a curve per model, from 0 training sentences of the language to all.",
-        x_axis="training sentences",
-        y_axis="sub-word F1",
     )
     return {"figure1_few_shot_gain": gain_map, "figure4_learning_curves": learning_curves}
 
@@ -120,7 +118,11 @@ def _means(scores: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each model, tested language (`subset`) and size: means over seeds."""
     # The seed is a key of the rows that are averaged, and no key of their means
     keys = ["model", "language", "subset", "size"]
-    return average_seeds(widen(scores, [*keys, "seed"]).drop(columns="seed"), keys, main="span_f1")
+    with_seed = [*keys, "seed"]
+    cells = scores[with_seed].drop_duplicates()  # pivot sorts the keys, so their order is kept apart
+    wide = scores.pivot(index=with_seed, columns="measure", values="value").reset_index()
+    cells = cells.merge(wide, on=with_seed, how="left", sort=False).drop(columns="seed")
+    return average_seeds(cells, keys, main="span_f1")
 
 
 def _by_language(means: pd.DataFrame, published: PublishedTable, *, name: str, title: str, note: str) -> Table:

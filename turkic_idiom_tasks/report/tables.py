@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK, UNRELIABLE_NOTE
 
 NO_VALUE = "–"
@@ -24,10 +23,6 @@ class Table:
     note: str = ""
     is_long: bool = False  # for programs rather than for the screen
     p_values: tuple[str, ...] = ()  # columns of p-values, whose small figures are shown with an exponent
-
-    def to_csv(self) -> str:
-        """Return comma-separated values without rounding."""
-        return csv_text(self.frame)
 
     def texts(self) -> pd.DataFrame:
         """Return the cells as texts: three decimal places, and two digits for small p-values."""

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
-from turkic_idiom_tasks.metrics.spans import span_f1_sums, word_scores
+from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts, word_scores
 from turkic_idiom_tasks.results.headlines import Headline, ranking_headline, similarity_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers
 from turkic_idiom_tasks.results.predictions import (
@@ -176,7 +176,7 @@ def _score_tags(tags: Tags) -> ScoredSubset:
         "n_sentences": len(sentences.rows),
         "n_idioms": len(set(sentences.concepts)),
     }
-    sums = span_f1_sums(gold, predicted)
+    sums = f1_sums(span_counts(gold, predicted))
     return ScoredSubset(
         task=SPANS,
         subset=sentences.language,

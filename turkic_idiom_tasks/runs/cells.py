@@ -52,15 +52,13 @@ def one_of(*known: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def without_pooling(advice: str = "") -> AfterValidator:
-    """Return a validator that rejects the name of a model with a pooling; its error ends with the advice."""
-
-    def check(name: str) -> str:
-        if split_pooling(name)[1] is not None:
-            raise ValueError(f"{display(name)} names a pooling; give the model without its pooling{advice}")
-        return name
-
-    return AfterValidator(check)
+def _without_pooling(name: str) -> str:
+    if split_pooling(name)[1] is not None:
+        raise ValueError(
+            f"{display(name)} names a pooling; give the model alone, and the pooling of retrieval with poolings, that "
+            "of similarity with training: {pooling: ...}"
+        )
+    return name
 
 
 # Inputs and languages are part of the names of cells: with a repeated one, finished cells would be computed again.
@@ -68,7 +66,7 @@ _DISTINCT = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 Distinct = Annotated[tuple[T, ...], _DISTINCT]
 AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1), _DISTINCT]
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Names = AtLeastOne[Annotated[NonEmpty, without_pooling()]]
+Names = AtLeastOne[Annotated[NonEmpty, AfterValidator(_without_pooling)]]  # of models
 Seeds = AtLeastOne[Seed]
 
 
@@ -97,10 +95,7 @@ Finish = Callable[[Cell], Record]  # runs one cell of a job, whose shared work i
 
 
 class CellKind(BaseModel, ABC):
-    """A kind of cell; an instance is its part of a grid file, and declares cells.
-
-    One job runs the cells that share work.
-    """
+    """A kind of cell; an instance is its part of a grid file, and declares cells."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -108,16 +103,12 @@ class CellKind(BaseModel, ABC):
     set_by_cells: ClassVar[frozenset[str]] = frozenset()  # settings of a training that the file must not state
 
     @abstractmethod
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells in the order in which they run."""
+    def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
+        """Yield the cells in the order in which they run; those that share work are one job, and run together."""
 
     @abstractmethod
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings that decide the result of a cell besides the cell itself, its model and the data."""
-
-    def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return a key; the cells with equal keys share work and run as one job. By default none do."""
-        return (cell,)
 
     @abstractmethod
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:

@@ -67,11 +67,6 @@ class Job:
         # Under torchrun all processes train the same cells, also one whose failure only the first has noted.
         return FAILED if self.writes and self.failure_path(cell).is_file() else MISSING
 
-    def failure(self, cell: Cell) -> Outcome:
-        """Return why a failed cell failed."""
-        stated = _read_stated(self.failure_path(cell), "error", "details")
-        return Outcome(cell, stated["error"], stated["details"])
-
     def rest(self) -> Job:
         """Return the job with the cells that are neither done nor failed."""
         return replace(self, names={cell: name for cell, name in self.names.items() if self.state(cell) == MISSING})
@@ -80,8 +75,11 @@ class Job:
         """Yield the outcomes of the cells that are done or failed."""
         for cell in self.names:
             state = self.state(cell)
-            if state != MISSING:
-                yield self.failure(cell) if state == FAILED else Outcome(cell)
+            if state == FAILED:
+                stated = _read_stated(self.failure_path(cell), "error", "details")
+                yield Outcome(cell, stated["error"], stated["details"])
+            elif state == DONE:
+                yield Outcome(cell)
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
         """Run the missing cells in this process, and yield the outcome of each when it ends.
@@ -92,7 +90,14 @@ class Job:
         try:
             yield from self._run(dataset)
         finally:  # not in `_run`, whose variables hold the model until it ends
-            _free_memory(time.perf_counter() - start)
+            # Models have circular references, so garbage is collected. That takes about half a second, so it is left
+            # out after a job of a few seconds on the processor.
+            torch = sys.modules.get("torch")
+            has_accelerator = torch is not None and torch.cuda.is_available()
+            if has_accelerator or time.perf_counter() - start > _WORTH_COLLECTING:
+                gc.collect()
+            if torch is not None and has_accelerator:
+                torch.cuda.empty_cache()
 
     def _fail(self, cell: Cell, error: Exception) -> Outcome:
         message, details = str(error), ""
@@ -148,11 +153,8 @@ class Grid:
 
     def failures(self) -> dict[Cell, str]:
         """Return cell -> why it failed, for every cell that did."""
-        failures = {}
-        for cell, job in self.job_of.items():
-            if job.state(cell) == FAILED:
-                failures[cell] = str(job.failure(cell).error)
-        return failures
+        outcomes = (outcome for job in self.jobs for outcome in job.ended())
+        return {outcome.cell: outcome.error for outcome in outcomes if outcome.error is not None}
 
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
@@ -196,19 +198,19 @@ def open_grid(
     jobs: list[Job] = []
     revisions: dict[str, str | None] = {}
     for part in parts:
-        shared: dict[tuple[object, ...], dict[Cell, str]] = {}
-        for cell in part.cells(dataset):
-            # Hashing the files of a folder takes seconds, and hundreds of cells have the same model.
-            if cell.model not in revisions:
-                revisions[cell.model] = content_revision(cell.model)
-            names = shared.setdefault(part.shared_work(cell), {})
-            names[cell] = cell_name(
-                cell,
-                settings=part.settings(cell) | trust_setting(trust_remote_code),
-                model_revision=revisions[cell.model],
-                data_revision=dataset.revision,
-            )
-        jobs += [Job(part, names, folder, writes, trust_remote_code) for names in shared.values()]
+        for cells in part.jobs(dataset):
+            names = {}
+            for cell in cells:
+                # Hashing the files of a folder takes seconds, and hundreds of cells have the same model.
+                if cell.model not in revisions:
+                    revisions[cell.model] = content_revision(cell.model)
+                names[cell] = cell_name(
+                    cell,
+                    settings=part.settings(cell) | trust_setting(trust_remote_code),
+                    model_revision=revisions[cell.model],
+                    data_revision=dataset.revision,
+                )
+            jobs.append(Job(part, names, folder, writes, trust_remote_code))
     job_of: dict[Cell, Job] = {}
     for job in jobs:
         job_of |= dict.fromkeys(job.names, job)
@@ -231,10 +233,8 @@ def last_run(folder: Path) -> tuple[str, bool] | None:
 
 def _check_data(folder: Path, dataset: Dataset) -> None:
     """Raise InputError if a folder holds results of other data."""
-    if not (folder / _ABOUT).is_file():
-        return
-    about = _read_stated(folder / _ABOUT, "path", "revision")
-    if about["revision"] != dataset.revision:
+    about = _read_stated(folder / _ABOUT, "path", "revision") if (folder / _ABOUT).is_file() else None
+    if about is not None and about["revision"] != dataset.revision:
         raise usage_error(
             f"{folder}: holds results of other data ({about['path']}, revision {about['revision'][:12]}; the data in "
             f"use, {dataset.path}, has {dataset.revision[:12]}); choose a new folder with --out, or name the old data "
@@ -247,16 +247,3 @@ def _read_stated(path: Path, *names: str) -> dict[str, Any]:
     if not isinstance(stated, dict) or not all(isinstance(stated.get(name), str) for name in names):
         raise InputError(f"{path}: damaged; delete it and run the grid again")
     return stated
-
-
-def _free_memory(seconds: float) -> None:
-    """Free the memory of a job, also on the accelerator; models have circular references, so garbage is collected.
-
-    A collection takes about half a second, so there is none after a job of a few seconds on the processor.
-    """
-    torch = sys.modules.get("torch")
-    has_accelerator = torch is not None and torch.cuda.is_available()
-    if has_accelerator or seconds > _WORTH_COLLECTING:
-        gc.collect()
-    if torch is not None and has_accelerator:
-        torch.cuda.empty_cache()

@@ -64,8 +64,9 @@ def read_grid_file(path: Path) -> list[CellKind]:
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
     """Raise InputError if a value is no mapping, or has unknown keys; pydantic would not name the nearest one."""
     names = list(known)
-    if not isinstance(content, Mapping):
-        raise InputError(f"{place}: must be a mapping with the keys {', '.join(names)}, not {display(content)}")
-    unknown = [f"unknown key {display(key)}{nearest(str(key), names)}" for key in content if key not in names]
-    if unknown:
-        raise InputError(f"{place}: {'; '.join(unknown)}; known: {', '.join(names)}")
+    problems = [] if isinstance(content, Mapping) else [f"must be a mapping, not {display(content)}"]
+    for key in content if not problems else ():
+        if key not in names:
+            problems.append(f"unknown key {display(key)}{nearest(str(key), names)}")
+    if problems:
+        raise InputError(f"{place}: {'; '.join(problems)}; known keys: {', '.join(names)}")

@@ -60,22 +60,17 @@ class IdiomaticityCells(CellKind):
         data = dataset if self.source == LEXICON else self.source
         return build_labelled(data, setup=setup, inputs=self.inputs, subtask=self.subtask, languages=self.languages)
 
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells model by model, then setup by setup."""
+    def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
+        """Yield a job for each model and seed, with a cell for each setup."""
         revisions = {setup: self._rows(dataset, setup).revision for setup in self.setups}
         for model in self.models:
-            for setup, revision in revisions.items():
-                for seed in self.seeds:
-                    yield Cell(IDIOMATICITY, model, setup, seed=seed, data=revision)
+            for seed in self.seeds:
+                yield [Cell(IDIOMATICITY, model, setup, seed=seed, data=data) for setup, data in revisions.items()]
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training, and where its data comes from."""
         where: dict[str, JsonValue] = {"source": self.source, "subtask": self.subtask, "inputs": list(self.inputs)}
         return self.training.model_dump() | where
-
-    def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return a key that all setups of a model and a seed have in common."""
-        return (cell.model, cell.seed)
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Train the stage that the cells begin with."""

@@ -96,15 +96,16 @@ class RayRunner:
             # log_to_driver would print what workers write to our stdout, among the results.
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
         except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
-            if self.address is None:
-                raise InputError(
-                    f"Ray does not start on this machine ({first_line(error)}); correct that, leave out --jobs and "
-                    "the other options of Ray to run one cell at a time, or name a running cluster with --address"
-                ) from error
-            raise InputError(
-                f"no Ray cluster at {self.address} ({first_line(error)}); start one with `ray start --head`, or "
-                "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
-            ) from error
+            problem = (
+                f"Ray does not start on this machine ({first_line(error)}); correct that, leave out --jobs and the "
+                "other options of Ray to run one cell at a time, or name a running cluster with --address"
+            )
+            if self.address is not None:
+                problem = (
+                    f"no Ray cluster at {self.address} ({first_line(error)}); start one with `ray start --head`, or "
+                    "correct --address; for a cluster that asks for a token, set RAY_AUTH_MODE=token"
+                )
+            raise InputError(problem) from error
         finally:
             for name in added:
                 del os.environ[name]

@@ -25,11 +25,10 @@ from turkic_idiom_tasks.runs.cells import (
     Cell,
     CellKind,
     Finish,
-    NonEmpty,
+    Names,
     Seeds,
     one_of,
     pinned_commit,
-    without_pooling,
 )
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
@@ -45,7 +44,7 @@ class RetrievalCells(CellKind):
     set_by_cells: ClassVar[frozenset[str]] = frozenset({"seed", "pooling"})
 
     # names as `turkic-idiom run` takes them
-    models: AtLeastOne[Annotated[NonEmpty, without_pooling("; choose the pooling with poolings")]]
+    models: Names
     regimes: AtLeastOne[Annotated[str, one_of(*REGIMES)]] = REGIMES
     # for which monolingual and cross-lingual training is repeated
     languages: AtLeastOne[Annotated[str, one_of(*target_codes())]] = target_codes()
@@ -64,12 +63,11 @@ class RetrievalCells(CellKind):
             )
         return self
 
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells model by model; a pretrained model depends on no seed."""
+    def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
+        """Yield the jobs model by model; a pretrained model depends on no seed, and its poolings are one job."""
         for model in self.models:
             if PRETRAINED in self.regimes:
-                for pooling in self.poolings:
-                    yield Cell(RETRIEVAL, model, PRETRAINED, pooling=pooling)
+                yield [Cell(RETRIEVAL, model, PRETRAINED, pooling=pooling) for pooling in self.poolings]
             for seed in self.seeds:
                 for regime in self.regimes:
                     if regime == PRETRAINED:
@@ -77,16 +75,12 @@ class RetrievalCells(CellKind):
                     languages = self.languages if regime in (MONOLINGUAL, CROSS_LINGUAL) else (None,)
                     for language in languages:
                         for pooling in self.poolings:
-                            yield Cell(RETRIEVAL, model, regime, language, seed, pooling)
+                            yield [Cell(RETRIEVAL, model, regime, language, seed, pooling)]
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training; none for a pretrained model."""
         # what the cells set is in their own fields, and so in their names
         return {} if cell.regime == PRETRAINED else self.training.model_dump(exclude=set(self.set_by_cells))
-
-    def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return a key that the poolings of a pretrained model have in common."""
-        return (cell.model,) if cell.regime == PRETRAINED else (cell,)
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Rank with a pretrained model under the poolings of all cells; tuned models share no work."""

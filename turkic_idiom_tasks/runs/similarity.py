@@ -39,11 +39,10 @@ from turkic_idiom_tasks.runs.cells import (
     CellKind,
     Distinct,
     Finish,
-    NonEmpty,
+    Names,
     Seeds,
     one_of,
     pinned_commit,
-    without_pooling,
 )
 from turkic_idiom_tasks.training.config import (
     COSINE,
@@ -75,7 +74,7 @@ class SimilarityCells(CellKind):
     set_by_cells: ClassVar[frozenset[str]] = frozenset({"seed", "loss"})
 
     # names as `turkic-idiom run` takes them
-    models: AtLeastOne[Annotated[NonEmpty, without_pooling("; choose the pooling with training: {pooling: ...}")]]
+    models: Names
     source: Annotated[str, one_of(LEXICON, ASTITCH, CHENGYU)] = LEXICON  # the grid's data, or what a variable names
     languages: Distinct[str] = ()  # subsets of AStitch, or codes of languages of the lexicon; none means all
     losses: Distinct[Annotated[str, one_of(SIMCSE, COSINE)]] = (SIMCSE,)  # to train with; none: only as they are
@@ -116,14 +115,11 @@ class SimilarityCells(CellKind):
 
     def _triplets(self, dataset: Dataset) -> TripletData:
         return build_triplets(
-            self._data(dataset),
+            dataset if self.source == LEXICON else self.source,
             languages=self.languages,
             seen_idioms=self.seen_idioms,
             general=None if self.general is None else Path(self.general),
         )
-
-    def _data(self, dataset: Dataset) -> Dataset | str:
-        return dataset if self.source == LEXICON else self.source
 
     def _treatments(self) -> dict[str, tuple[str | None, str | None]]:
         """Return regime -> loss of the training, and the idioms that a token stands for; None where there are none."""
@@ -141,7 +137,7 @@ class SimilarityCells(CellKind):
         settings = self.model_dump(include={"idiom_token_init", "pretrain_epochs"})
         return IdiomTokenConfig.model_validate({"idiom_tokens": replacement, **settings})
 
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
+    def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
         """Yield the cells model by model: without idiom tokens and with them, the untrained encoder, then each loss."""
         revision = self._triplets(dataset).revision
         # without anything random, every seed would give the same numbers
@@ -150,7 +146,7 @@ class SimilarityCells(CellKind):
             for regime, (loss, replacement) in self._treatments().items():
                 is_random = loss is not None or (replacement is not None and has_random_tokens)
                 for seed in self.seeds if is_random else (None,):
-                    yield Cell(SIMILARITY, model, regime, seed=seed, data=revision)
+                    yield [Cell(SIMILARITY, model, regime, seed=seed, data=revision)]
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training, where its data comes from, and what decides the idiom tokens."""
@@ -227,7 +223,9 @@ class SimilarityCells(CellKind):
             folder = self.idiomaticity_classifier if replacement == REPLACE_SELECTED else None
             outcome["idiom_tokens"] = grow_encoder(
                 trainee,
-                make_tokens(known_idioms(self._data(dataset), triplets, languages=self.languages)),
+                make_tokens(
+                    known_idioms(dataset if self.source == LEXICON else self.source, triplets, languages=self.languages)
+                ),
                 triplets,
                 config=tokens,
                 classifier=None if folder is None else Path(folder),

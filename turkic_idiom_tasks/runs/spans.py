@@ -80,8 +80,8 @@ class SpanCells(CellKind):
             raise ValueError(f"targets: {self.language} is the language that is trained on; leave it out")
         return self
 
-    def cells(self, dataset: Dataset) -> Iterator[Cell]:
-        """Yield the cells of each model and seed: the source language, then each other one by growing size."""
+    def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
+        """Yield a job for each model and seed: the source language, then each other one by growing size."""
         if self.language not in dataset.span_languages:
             raise InputError(
                 f"{dataset.path}: no annotated {self.language} sentences to train on; found "
@@ -97,11 +97,11 @@ class SpanCells(CellKind):
                     sizes[target] += [*(size for size in self.sizes if size < n_train), ALL]
         for model in self.models:
             for seed in self.seeds:
-                source = self.source_cell(model, seed)
-                yield source
+                cells = [self.source_cell(model, seed)]
                 for target, of_target in sizes.items():
                     for size in of_target:
-                        yield Cell(SPAN, model, source.regime, seed=seed, target=target, size=size)
+                        cells.append(Cell(SPAN, model, cells[0].regime, seed=seed, target=target, size=size))
+                yield cells
 
     def source_cell(self, model: str, seed: int) -> Cell:
         """Return the cell of the source language, trained on all its sentences."""
@@ -110,10 +110,6 @@ class SpanCells(CellKind):
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training."""
         return self.training.model_dump()
-
-    def shared_work(self, cell: Cell) -> tuple[object, ...]:
-        """Return a key that all cells of a model, source language and seed have in common."""
-        return (cell.model, cell.regime, cell.seed)
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Train on the source language, or load the checkpoint that an earlier run saved."""
