@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
-from hub_datasets.import_report import CHANGED, DROPPED, Imported, ImportReport
+from hub_datasets.import_report import CHANGED, DROPPED, Imported
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_whole_table
 from turkic_idiom_tasks.io.reading import display, first_unseen
@@ -87,15 +87,15 @@ def _list(place: str, column: str, value: str, kind: type) -> list[Any]:
 
 def import_dodiom(path: Path) -> Imported:
     """Return the lexicon of the idiomatic rows of the Turkish table."""
-    report = ImportReport(FORMAT, path)
+    imported = Imported(FORMAT, path)
     kept: list[tuple[str, str, tuple[Span, ...]]] = []
     sentences: set[str] = set()
     for number, row in enumerate(read_dodiom(path), start=1):
-        report.lines.add(number)
+        imported.lines.add(number)
         idiom, sentence = clean_text(row.idiom, _TURKISH), clean(row.sentence, _TURKISH)
         spans = gold_spans(row, sentence)
         if row.was_composed:
-            report.add(CHANGED, COMPOSED, number, "tr", sentence)
+            imported.add(CHANGED, COMPOSED, number, "tr", sentence)
         reason = idiom_problem(idiom, _TURKISH)
         if not reason:
             if not spans:
@@ -107,21 +107,20 @@ def import_dodiom(path: Path) -> Imported:
             elif sentence in sentences:
                 reason = "sentence is there already"
         if reason:
-            report.add(DROPPED, reason, number, "tr", sentence)
+            imported.add(DROPPED, reason, number, "tr", sentence)
         else:
             sentences.add(sentence)
             kept.append((idiom, sentence, spans))
     stems = concept_stems(("tr", idiom) for idiom, _, _ in kept)
     n_senses: Counter[str] = Counter()
-    concepts, entries = [], []
+    imported.readings, imported.entries = len(imported.lines), {"tr": []}
     for idiom, sentence, spans in kept:
         stem = stems["tr", idiom]
         n_senses[stem] += 1
         concept = sense_id(stem, n_senses[stem])
-        concepts.append(Concept(concept, ""))
-        entries.append(Entry(concept, idiom, None, sentence, spans, source=FORMAT))
-    report.readings, report.concepts, report.entries = len(report.lines), len(concepts), {"tr": len(entries)}
-    return Imported(concepts, {"tr": entries}, report)
+        imported.concepts.append(Concept(concept, ""))
+        imported.entries["tr"].append(Entry(concept, idiom, None, sentence, spans, source=FORMAT))
+    return imported
 
 
 def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:

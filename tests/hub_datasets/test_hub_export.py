@@ -95,6 +95,8 @@ def same_data(ours, theirs):
             assert (dict(other.queries), dict(other.documents)) == (dict(one.queries), dict(one.documents))
             assert (other.qrels, other.strict_qrels) == (one.qrels, one.strict_qrels)
             assert theirs.pool(task, subset).relevant == ours.pool(task, subset).relevant
+            one, other = (build_retrieval(data.lexicon, task, subset, split="development") for data in (ours, theirs))
+            assert one == other
     assert theirs.span_languages == ours.span_languages
     for code in ours.span_languages:
         assert theirs.sentences(code) == ours.sentences(code)
@@ -104,10 +106,6 @@ def same_data(ours, theirs):
         assert dict(theirs.lexicon.of(code)) == dict(ours.lexicon.of(code))
     assert dict(theirs.lexicon.concepts) == dict(ours.lexicon.concepts)
     assert theirs.lexicon.equivalents == ours.lexicon.equivalents
-    for task in TASKS:
-        for subset in ours.subsets(task):
-            development = [build_retrieval(data.lexicon, task, subset, split="development") for data in (ours, theirs)]
-            assert development[0] == development[1]
 
 
 @pytest.mark.parametrize("name", ["lexicon", pytest.param("bundled", marks=pytest.mark.long)])
@@ -129,12 +127,10 @@ def test_the_card_says_what_the_hub_asks_for(bundled, bundled_layout):
     contents = bundled_layout.contents
     readme = contents["README.md"].decode()
     card = front_matter(readme)
-    assert card["language"] == ["tr", "az", "tk", "gag", "uz", "kk"]
-    assert card["license"] == "cc-by-4.0"
-    assert card["multilinguality"] == ["multilingual"]
-    assert card["size_categories"] == ["1K<n<10K"]
-    assert card["task_categories"] == ["text-retrieval", "token-classification"]
-    assert card["annotations_creators"] == ["machine-generated"]
+    stated = {"license": "cc-by-4.0", "language": ["tr", "az", "tk", "gag", "uz", "kk"]}
+    stated |= {"multilinguality": ["multilingual"], "annotations_creators": ["machine-generated"]}
+    stated |= {"size_categories": ["1K<n<10K"], "task_categories": ["text-retrieval", "token-classification"]}
+    assert card | stated == card
     paths = {file["path"] for config in card["configs"] for file in config["data_files"]}
     assert paths == {path for path in contents if path.endswith(".parquet")}
     info = {config["config_name"]: config for config in card["dataset_info"]}
@@ -172,13 +168,12 @@ def test_eval_yaml_registers_the_tasks_that_are_there(lexicon):
 def test_every_published_file_has_the_canary_and_a_layout_without_it_is_refused(lexicon, dataset, tmp_path):
     layout = export(lexicon, tmp_path / "out")
     assert re.search("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", CANARY)
-    assert dataset("check", tmp_path / "out")[0] == 0
+    dataset("check", tmp_path / "out")
     for name in (next(path for path in layout.contents if path.endswith(".parquet")), "README.md"):
         content = layout.contents[name].replace(CANARY[-36:].encode(), b"0" * 36)
         with pytest.raises(InputError, match=name):
             HubLayout({**layout.contents, name: content}, layout.configs, [])
     (tmp_path / "out" / "README.md").write_bytes(content)
-    code, _, err = dataset("check", tmp_path / "out")
-    assert code == 1
+    _, err = dataset("check", tmp_path / "out", code=1)
     assert "README.md" in err
     assert CANARY in err  # what to add

@@ -72,12 +72,11 @@ def import_(
         raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
-    report = imported.report
-    sys.stderr.write(f"{report.summary()}\n")
-    print_rows(report.reasons(), sys.stderr)
+    sys.stderr.write(f"{imported.summary()}\n")
+    print_rows(imported.reasons(), sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
-    languages = ", ".join(f"{code} {count}" for code, count in report.entries.items())
-    print_line(f"{out}: {report.concepts} concepts, entries: {languages}")
+    languages = ", ".join(f"{code} {len(entries)}" for code, entries in imported.entries.items())
+    print_line(f"{out}: {len(imported.concepts)} concepts, entries: {languages}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
