@@ -41,10 +41,10 @@ _ROWS = 1024  # concepts whose cosines are in memory at a time
 
 
 class Candidate(NamedTuple):
-    """An entry of the dictionary with its English gloss, which is empty if it has none."""
+    """An entry of the dictionary, and what is compared of it: its definition, and the English gloss if it has one."""
 
     entry: Entry
-    gloss: str = ""
+    texts: Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,6 @@ class Problem:
     concepts: Sequence[str]  # ids of the rows
     concept_texts: Sequence[Texts]  # for each the meanings in the aligned languages, and the English gloss
     candidates: Sequence[Candidate]  # the columns
-    candidate_texts: Sequence[Texts]  # for each its definition, and the English gloss
     right: Sequence[frozenset[int]]  # for each concept the columns that are known to be right; empty if none is
     taken: frozenset[int]  # columns whose idiom is known to belong to some concept
 
@@ -86,8 +85,11 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
     else:
         imported = import_source(format_name, path)
         entries, concepts = imported.entries.get(language, []), imported.concepts
-    glosses = {concept.id: concept.gloss for concept in concepts}
-    candidates = [Candidate(entry, glosses.get(entry.concept, "")) for entry in entries if entry.meaning is not None]
+    glosses = {concept.id: {ENGLISH: concept.gloss} for concept in concepts if concept.gloss}
+    candidates = []
+    for entry in entries:
+        if entry.meaning is not None:
+            candidates.append(Candidate(entry, {language: entry.meaning} | glosses.get(entry.concept, {})))
     if not candidates:
         raise InputError(f"{path}: has no definition in {language}; check --format and --language")
     return candidates
@@ -95,7 +97,8 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
 
 def own_candidates(lexicon: Lexicon, language: str) -> list[Candidate]:
     """Return the entries of the lexicon itself in a language whose alignment is known, without English glosses."""
-    return [Candidate(entry) for _, entry in sorted(lexicon.of(language).items()) if entry.meaning is not None]
+    entries = [entry for _, entry in sorted(lexicon.of(language).items())]
+    return [Candidate(entry, {language: entry.meaning}) for entry in entries if entry.meaning is not None]
 
 
 def build_problem(
@@ -119,11 +122,8 @@ def build_problem(
             concept_texts.append(texts | ({ENGLISH: concept.gloss} if concept.gloss else {}))
     if not concepts:
         raise InputError(f"{lexicon.source}: no concept has a meaning except in {language}; run dataset enrich first")
-    candidate_texts = []
     columns_by_form: dict[str, set[int]] = defaultdict(set)
     for column, candidate in enumerate(candidates):
-        english = {ENGLISH: candidate.gloss} if candidate.gloss else {}
-        candidate_texts.append({language: candidate.entry.meaning or "", **english})
         for form in _forms(candidate.entry, language):
             columns_by_form[form].add(column)
     columns: dict[str, set[int]] = defaultdict(set)  # of a concept: the candidates with a form of its idiom
@@ -136,7 +136,7 @@ def build_problem(
         partners = (name, *same.get(name, ()))
         right.append(frozenset().union(*(columns[partner] for partner in partners)))
     taken = frozenset().union(*columns.values())
-    return Problem(language, concepts, concept_texts, candidates, candidate_texts, right, taken)
+    return Problem(language, concepts, concept_texts, candidates, right, taken)
 
 
 def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vectors, *, floor: float) -> list[Match]:
@@ -166,7 +166,7 @@ def solve(problems: Sequence[Problem], encode: Callable[[Sequence[Texts]], Vecto
     """Return the matches of each problem above a cosine of 0, all texts encoded in one pass."""
     texts: list[Texts] = []
     for problem in problems:
-        texts += [*problem.concept_texts, *problem.candidate_texts]
+        texts += [*problem.concept_texts, *(candidate.texts for candidate in problem.candidates)]
     vectors = encode(texts)
     matches, start = [], 0
     for problem in problems:

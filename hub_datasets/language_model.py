@@ -153,7 +153,7 @@ class LanguageModel:
     _failure: InputError | None = None  # the first error that ended the run
     _has_failed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def ask(self, questions: Sequence[Question], *, progress: Progress | None = None) -> list[Reply]:
+    def ask(self, questions: Sequence[Question], *, progress: Progress = lambda done, total: None) -> list[Reply]:
         """Return the replies to questions, in their order; equal questions are sent once.
 
         Progress is called with the number of distinct questions that are done, and of all. After an error the answers
@@ -165,7 +165,7 @@ class LanguageModel:
             warnings.simplefilter("ignore")  # pydantic warns of each part of a response that is not as it should be
             # In a thread of its own, because the caller's may be running a loop already, as a notebook's does.
             with start_blocking_portal() as portal:
-                replies = portal.call(self._ask, distinct, progress or (lambda done, total: None))
+                replies = portal.call(self._ask, distinct, progress)
         return [replies[key] for key in keys]
 
     async def _ask(self, questions: Mapping[str, Question], progress: Progress) -> dict[str, Reply]:

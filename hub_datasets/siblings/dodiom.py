@@ -57,8 +57,17 @@ def read_dodiom(path: Path) -> list[Row]:
 
 def _row(place: str, cells: Mapping[str, str]) -> Row:
     """Return a row; a word is searched for in the sentence after the word before it."""
-    words = _list(place, "words", cells["words"], str)
-    gold = _list(place, "idiom_indices", cells["idiom_indices"], int)
+    lists: dict[str, list[Any]] = {}
+    for column, kind in (("words", str), ("idiom_indices", int)):
+        try:
+            items = ast.literal_eval(cells[column])  # which parses a Python list without running any code
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            items = None
+        if not isinstance(items, list) or any(type(item) is not kind for item in items):
+            value = display(cells[column])
+            raise InputError(f"{place}: {column} {value} is not a list of {kind.__name__}; restore the row")
+        lists[column] = items
+    words, gold = lists["words"], lists["idiom_indices"]
     if not gold or not all(0 <= number < len(words) for number in gold):
         indices = display(cells["idiom_indices"])
         raise InputError(f"{place}: idiom_indices {indices} are not numbers of its {len(words)} words; restore the row")
@@ -72,17 +81,6 @@ def _row(place: str, cells: Mapping[str, str]) -> Row:
         end = start + len(word) if start >= 0 else end
         places.append(Span(start, end) if start >= 0 else None)
     return Row(idiom, sentence, tuple(places), frozenset(gold), was_composed=composed != texts)
-
-
-def _list(place: str, column: str, value: str, kind: type) -> list[Any]:
-    """Return the Python list in a cell, which is parsed without running any code."""
-    try:
-        items = ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        items = None
-    if not isinstance(items, list) or any(type(item) is not kind for item in items):
-        raise InputError(f"{place}: {column} {display(value)} is not a list of {kind.__name__}; restore the row")
-    return items
 
 
 def import_dodiom(path: Path) -> Imported:

@@ -15,6 +15,7 @@ from hub_datasets.align import (
     build_problem,
     choose_threshold,
     precision_recall,
+    read_candidates,
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -22,10 +23,10 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 
 def problem(n_rows, n_columns, right=None):
-    candidates = [Candidate(Entry(f"c{number}", f"idiom {number}", "x")) for number in range(n_columns)]
+    candidates = [Candidate(Entry(f"c{number}", f"idiom {number}", "x"), {}) for number in range(n_columns)]
     right = right or [frozenset()] * n_rows
     taken = frozenset().union(*right)
-    return Problem("uz", [f"c{n}" for n in range(n_rows)], [{}] * n_rows, candidates, [{}] * n_columns, right, taken)
+    return Problem("uz", [f"c{n}" for n in range(n_rows)], [{}] * n_rows, candidates, right, taken)
 
 
 def unit(generator, n, dimension):
@@ -72,6 +73,12 @@ def test_a_threshold_needs_known_pairs_and_the_precision_must_be_reached():
         choose_threshold([], 0.5)
 
 
+def test_of_a_dictionary_definitions_and_english_glosses_are_compared(tmp_path):
+    (tmp_path / "a.csv").write_text("gloss,uz,uz-meaning\nto die,jon bermoq,oʻlmoq\n,qoʻl qoʻymoq,imzolamoq\n", "utf-8")
+    candidates = read_candidates(tmp_path / "a.csv", "uz", format_name="columns")
+    assert [candidate.texts for candidate in candidates] == [{"uz": "oʻlmoq", "en": "to die"}, {"uz": "imzolamoq"}]
+
+
 def test_what_is_known_comes_from_the_idioms_and_the_judged_equivalents():
     entries = {
         "tr": {name: Entry(name, f"deyim {name}", f"anlam {name}") for name in "abc"},
@@ -80,13 +87,12 @@ def test_what_is_known_comes_from_the_idioms_and_the_judged_equivalents():
     concepts = {name: Concept(name, f"gloss {name}") for name in "abcd"}
     lexicon = Lexicon(concepts, entries, "0" * 40, equivalents={("a", "b"): "same", ("a", "c"): "near"})
     idioms = ("Koʻzini yummoq", "bosh egmoq", "jon bermoq", "ko'z yummoq")
-    candidates = [Candidate(Entry(f"x{number}", idiom, "taʼrif")) for number, idiom in enumerate(idioms)]
+    candidates = [Candidate(Entry(f"x{number}", idiom, "taʼrif"), {}) for number, idiom in enumerate(idioms)]
     known = build_problem(lexicon, "uz", candidates)
     assert known.concepts == ["a", "b", "c"]  # d has no meaning in another language
     assert known.right == [{0, 3}, {0, 3}, frozenset()]
     assert known.taken == {0, 2, 3}
     assert known.concept_texts[0] == {"tr": "anlam a", "en": "gloss a"}
-    assert known.candidate_texts[1] == {"uz": "taʼrif"}
     with pytest.raises(InputError, match="no concept has a meaning except in tr"):
         build_problem(lexicon, "tr", candidates)
 

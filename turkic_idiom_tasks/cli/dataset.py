@@ -169,13 +169,14 @@ def stats(
     With --attest, say how many idioms an outside dictionary lists, in a format of dataset import, and print the others.
     """
     from hub_datasets.cards import lexicon_card
-    from hub_datasets.lexicon_figures import figures_table, to_json
+    from hub_datasets.lexicon_figures import figures_table, language_figures
 
     lexicon = load_lexicon(directory)
     if dictionary is not None:
         _print_attestation(lexicon, *dictionary)
     elif format == "json":
-        print_line(json.dumps(to_json(lexicon), indent=2))
+        figures = {"revision": lexicon.revision, "concepts": len(lexicon.concepts)}
+        print_line(json.dumps(figures | {"languages": language_figures(lexicon)}, indent=2))
     elif format == "card":
         sys.stdout.write(lexicon_card(lexicon))
     else:
