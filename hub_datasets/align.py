@@ -11,6 +11,7 @@ is that of an entry of the lexicon: precision and recall are over these pairs, a
 """
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,10 +41,10 @@ _ROWS = 1024  # concepts whose cosines are in memory at a time
 
 
 class Candidate(NamedTuple):
-    """An entry of the dictionary with its English gloss, which is empty if it has none."""
+    """An entry of the dictionary, and what is compared of it: its definition, and the English gloss if it has one."""
 
     entry: Entry
-    gloss: str = ""
+    texts: Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,6 @@ class Problem:
     concepts: Sequence[str]  # ids of the rows
     concept_texts: Sequence[Texts]  # for each the meanings in the aligned languages, and the English gloss
     candidates: Sequence[Candidate]  # the columns
-    candidate_texts: Sequence[Texts]  # for each its definition, and the English gloss
     right: Sequence[frozenset[int]]  # for each concept the columns that are known to be right; empty if none is
     taken: frozenset[int]  # columns whose idiom is known to belong to some concept
 
@@ -85,8 +85,11 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
     else:
         imported = import_source(format_name, path)
         entries, concepts = imported.entries.get(language, []), imported.concepts
-    glosses = {concept.id: concept.gloss for concept in concepts}
-    candidates = [Candidate(entry, glosses.get(entry.concept, "")) for entry in entries if entry.meaning is not None]
+    glosses = {concept.id: {ENGLISH: concept.gloss} for concept in concepts if concept.gloss}
+    candidates = []
+    for entry in entries:
+        if entry.meaning is not None:
+            candidates.append(Candidate(entry, {language: entry.meaning} | glosses.get(entry.concept, {})))
     if not candidates:
         raise InputError(f"{path}: has no definition in {language}; check --format and --language")
     return candidates
@@ -94,7 +97,8 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
 
 def own_candidates(lexicon: Lexicon, language: str) -> list[Candidate]:
     """Return the entries of the lexicon itself in a language whose alignment is known, without English glosses."""
-    return [Candidate(entry) for _, entry in sorted(lexicon.of(language).items()) if entry.meaning is not None]
+    entries = [entry for _, entry in sorted(lexicon.of(language).items())]
+    return [Candidate(entry, {language: entry.meaning}) for entry in entries if entry.meaning is not None]
 
 
 def build_problem(
@@ -118,23 +122,21 @@ def build_problem(
             concept_texts.append(texts | ({ENGLISH: concept.gloss} if concept.gloss else {}))
     if not concepts:
         raise InputError(f"{lexicon.source}: no concept has a meaning except in {language}; run dataset enrich first")
-    candidate_texts = []
-    columns_by_form: dict[str, set[int]] = {}
+    columns_by_form: dict[str, set[int]] = defaultdict(set)
     for column, candidate in enumerate(candidates):
-        english = {ENGLISH: candidate.gloss} if candidate.gloss else {}
-        candidate_texts.append({language: candidate.entry.meaning or "", **english})
         for form in _forms(candidate.entry, language):
-            columns_by_form.setdefault(form, set()).add(column)
-    columns: dict[str, frozenset[int]] = {}  # of a concept: the candidates with an idiom, in any form, of its entry
+            columns_by_form[form].add(column)
+    columns: dict[str, set[int]] = defaultdict(set)  # of a concept: the candidates with a form of its idiom
     for name, entry in lexicon.of(language).items():
-        columns[name] = frozenset().union(*(columns_by_form.get(form, ()) for form in _forms(entry, language)))
+        for form in _forms(entry, language):
+            columns[name] |= columns_by_form[form]
     same = lexicon.judged(SAME)
     right = []
     for name in concepts:
-        partners = (columns.get(partner, frozenset()) for partner in same.get(name, ()))
-        right.append(columns.get(name, frozenset()).union(*partners))
+        partners = (name, *same.get(name, ()))
+        right.append(frozenset().union(*(columns[partner] for partner in partners)))
     taken = frozenset().union(*columns.values())
-    return Problem(language, concepts, concept_texts, candidates, candidate_texts, right, taken)
+    return Problem(language, concepts, concept_texts, candidates, right, taken)
 
 
 def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vectors, *, floor: float) -> list[Match]:
@@ -144,21 +146,19 @@ def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vector
     lowest cosine of a pair, above -1 and below 1.
     """
     n_rows, n_columns = len(problem.concepts), len(problem.candidates)
-    rows, columns, cosines = _neighbours(concept_vectors, candidate_vectors, floor)
+    cosines = _neighbours(concept_vectors, candidate_vectors, floor)
     # Each concept may also stay alone, at the price of the floor. All costs are positive, because 0 is no edge.
-    alone = np.arange(n_rows)
-    costs = np.concatenate([2 - cosines, np.full(n_rows, 2 - floor)])
-    edges = (np.concatenate([rows, alone]), np.concatenate([columns, n_columns + alone]))
-    graph = csr_array((costs, edges), shape=(n_rows, n_columns + n_rows))
-    matched_rows, matched_columns = min_weight_full_bipartite_matching(graph)
-    cosine_of = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), cosines.tolist(), strict=True))
+    costs = {pair: 2 - cosine for pair, cosine in cosines.items()}
+    costs |= {(row, n_columns + row): 2 - floor for row in range(n_rows)}
+    rows, columns = zip(*costs, strict=True)
+    graph = csr_array((list(costs.values()), (rows, columns)), shape=(n_rows, n_columns + n_rows))
     matches = []
-    for row, column in zip(matched_rows.tolist(), matched_columns.tolist(), strict=True):
+    for row, column in np.transpose(min_weight_full_bipartite_matching(graph)).tolist():
         if column >= n_columns:
             continue  # the concept stays alone
         is_known = bool(problem.right[row]) or column in problem.taken
         is_right = column in problem.right[row] if is_known else None
-        matches.append(Match(row, column, cosine_of[row, column], is_right))
+        matches.append(Match(row, column, cosines[row, column], is_right))
     return sorted(matches, key=lambda match: (-match.cosine, match.row))
 
 
@@ -166,7 +166,7 @@ def solve(problems: Sequence[Problem], encode: Callable[[Sequence[Texts]], Vecto
     """Return the matches of each problem above a cosine of 0, all texts encoded in one pass."""
     texts: list[Texts] = []
     for problem in problems:
-        texts += [*problem.concept_texts, *problem.candidate_texts]
+        texts += [*problem.concept_texts, *(candidate.texts for candidate in problem.candidates)]
     vectors = encode(texts)
     matches, start = [], 0
     for problem in problems:
@@ -210,9 +210,8 @@ def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoi
 
 def new_matches(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) -> list[Match]:
     """Return the matches that would add something: the concept has no entry in the language, nor has the idiom."""
-    known = lexicon.of(problem.language)
-    fresh = [match for match in matches if match.column not in problem.taken]
-    return [match for match in fresh if problem.concepts[match.row] not in known]
+    known = {row for row, concept in enumerate(problem.concepts) if concept in lexicon.of(problem.language)}
+    return [match for match in matches if match.row not in known and match.column not in problem.taken]
 
 
 def with_matches(lexicon: Lexicon, problem: Problem, matches: Sequence[Match], *, source: str, note: str) -> Lexicon:
@@ -248,23 +247,18 @@ def review_rows(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) ->
     return rows
 
 
-def _neighbours(
-    concept_vectors: Vectors, candidate_vectors: Vectors, floor: float
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return rows, columns and cosines of the nearest candidates of each concept that reach the floor."""
-    rows, columns, cosines = [], [], []
+def _neighbours(concept_vectors: Vectors, candidate_vectors: Vectors, floor: float) -> dict[tuple[int, int], float]:
+    """Return (row, column) -> cosine of the nearest candidates of each concept that reach the floor."""
+    cosines: dict[tuple[int, int], float] = {}
     n_kept = min(NEIGHBOURS, len(candidate_vectors))
     for start in range(0, len(concept_vectors), _ROWS):
         block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T
         # not sorted, because the assignment needs the set of neighbours and not their order
         nearest = np.argpartition(-block, n_kept - 1, axis=1)[:, :n_kept]
-        values = np.take_along_axis(block, nearest, axis=1).astype(np.float64)
-        is_kept = values >= floor
-        positions = np.broadcast_to(np.arange(start, start + len(block))[:, None], nearest.shape)
-        rows.append(positions[is_kept])
-        columns.append(nearest[is_kept])
-        cosines.append(np.clip(values[is_kept], -1, 1))  # rounding in float32 goes beyond 1
-    return np.concatenate(rows), np.concatenate(columns), np.concatenate(cosines)
+        values = np.clip(np.take_along_axis(block, nearest, axis=1).astype(np.float64), -1, 1)  # float32 goes beyond 1
+        for row, place in np.argwhere(values >= floor).tolist():
+            cosines[start + row, int(nearest[row, place])] = float(values[row, place])
+    return cosines
 
 
 def _forms(entry: Entry, language: str) -> list[str]:

@@ -59,13 +59,10 @@ def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: 
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
     for line in read_json_lines(source):
-        place = f"{source}:{line.number}"
-        if line.problem or not isinstance(line.value, dict):
-            raise InputError(f"{place}: {line.problem or 'no object'}; put one JSON object on each line")
         try:
             _Row.model_validate(line.value)
         except ValidationError as error:
-            raise InputError(f"{place}: {faults(error)[0]}; correct the row") from error
+            raise InputError(f"{source}:{line.number}: {line.problem or faults(error)[0]}; correct the row") from error
         rows.append(line.value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")

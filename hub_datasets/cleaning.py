@@ -122,6 +122,14 @@ def compared(text: str | None, language: Language) -> str:
     return " ".join(_NOT_WORD.sub(" ", fold(text or "", language)).split())
 
 
+def without_infinitive(word: str, language: Language) -> str:
+    """Return a folded word without the ending of the infinitive: ``aç`` for ``açmak``; others stay as they are."""
+    for ending in language.infinitives:
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            return word.removesuffix(ending)
+    return word
+
+
 def slug(text: str, language: str) -> str:
     """Return the ASCII letters and digits of a text, words joined by hyphens: `göz yummak` -> `goz-yummak`.
 

@@ -39,13 +39,17 @@ KIND = "dataset in the Hub layout"  # in the manifest of an exported folder
 NAME = "Turkic idioms"
 _TEXT, _NUMBER = pa.string(), pa.int64()
 _OFFSETS = pa.list_(pa.list_(_NUMBER))
-_TYPES = {"text": _TEXT, "texts": pa.list_(_TEXT), "number": _NUMBER, "numbers": pa.list_(_NUMBER), "truth": pa.bool_()}
-_TYPES |= {
+_TYPES = {
+    "text": _TEXT,
+    "texts": pa.list_(_TEXT),
+    "number": _NUMBER,
+    "numbers": pa.list_(_NUMBER),
     "real": pa.float64(),
+    "truth": pa.bool_(),
     "offsets": _OFFSETS,
     "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS})),
+    "spans": pa.list_(pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})),
 }
-_TYPES["spans"] = pa.list_(pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT}))
 SCHEMAS: dict[str, pa.Schema] = {}  # of the tables in ``schemas.toml``
 for _name, _columns in tomllib.loads(Path(__file__).with_name("schemas.toml").read_text("utf-8")).items():
     SCHEMAS[_name] = pa.schema({column: _TYPES[kind] for column, kind in _columns.items()})
@@ -116,10 +120,8 @@ def read_layout(directory: Path) -> HubLayout | None:
     configs = declared_configs(directory)
     if not configs:
         return None
-    contents = {}
-    for path in sorted(directory.rglob("*")):
-        if path.suffix in (*SUFFIXES, Path(README).suffix, Path(EVAL).suffix):
-            contents[str(path)] = path.read_bytes()
+    suffixes = (*SUFFIXES, Path(README).suffix, Path(EVAL).suffix)
+    contents = {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.suffix in suffixes}
     return HubLayout(contents, dict.fromkeys(configs, 0), [])
 
 
@@ -164,18 +166,14 @@ def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
             for part, texts in (("queries", data.queries), ("corpus", data.documents)):
                 rows = [{"id": key, "text": text} for key, text in sorted(texts.items())]
                 add_file(files, f"{name}-{part}", TEST, rows, SCHEMAS["retrieval"])
-            add_file(files, f"{name}-qrels", TEST, _qrels_rows(data.qrels), SCHEMAS["qrels"])
-            if data.strict_qrels is not None and data.strict_qrels != data.qrels:
-                add_file(files, f"{name}-strict-qrels", TEST, _qrels_rows(data.strict_qrels), SCHEMAS["qrels"])
+            strict = {} if data.strict_qrels == data.qrels else data.strict_qrels or {}
+            for part, qrels in (("qrels", data.qrels), ("strict-qrels", strict)):
+                judged: list[dict[str, Any]] = []
+                for query, scores in sorted(qrels.items()):
+                    for document, score in sorted(scores.items()):
+                        judged.append({"query-id": query, "corpus-id": document, "score": score})
+                add_file(files, f"{name}-{part}", TEST, judged, SCHEMAS["qrels"])
     return left_out
-
-
-def _qrels_rows(qrels: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
-    rows = []
-    for query, scores in sorted(qrels.items()):
-        for document, score in sorted(scores.items()):
-            rows.append({"query-id": query, "corpus-id": document, "score": score})
-    return rows
 
 
 def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
@@ -200,11 +198,11 @@ def _tasks(files: Files) -> list[dict[str, str]]:
     """Return the tasks of eval.yaml: an entry for each retrieval task and subset."""
     tasks: list[dict[str, str]] = []
     for short, spec in TASKS.items():
-        name = spec.name
-        configs = {subset: f"{short}-{subset}-queries" for subset in spec.subsets}
-        configs = {subset: config for subset, config in configs.items() if config in files}
-        if configs:
-            tasks.append({"id": name})  # the mean over the subsets
-        for subset, config in configs.items():
-            tasks.append({"id": f"{name}-{subset}", "config": config, "split": TEST})
+        of_subsets = []
+        for subset in spec.subsets:
+            config = f"{short}-{subset}-queries"
+            if config in files:
+                of_subsets.append({"id": f"{spec.name}-{subset}", "config": config, "split": TEST})
+        if of_subsets:
+            tasks += [{"id": spec.name}, *of_subsets]  # the first is the mean over the subsets
     return tasks

@@ -1,4 +1,4 @@
-"""What every reader of a source yields, and the report of an import: readings kept, merged or dropped, and why."""
+"""What every reader of a source yields, and what an import makes of it: entries, and what was dropped, and why."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -57,8 +57,8 @@ def readings_of(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
     return readings
 
 
-class ImportReport:
-    """What became of every reading; their number is always the sum of entries, merged and dropped readings.
+class Imported:
+    """An imported lexicon, and what became of every reading: an entry, or merged or dropped for a reason.
 
     A row without anything usable counts as one reading, and each sense of a row is one of its own. Changes are repairs
     and removals of single fields in readings that were kept, merged or dropped.
@@ -68,8 +68,8 @@ class ImportReport:
         self.format, self.file = source_format, file.name
         self.lines: set[int] = set()  # of the records in the file
         self.readings = 0
-        self.concepts = 0
-        self.entries: dict[str, int] = {}  # language code -> number of entries written
+        self.concepts: list[Concept] = []
+        self.entries: dict[str, list[Entry]] = {}  # by language code
         self._cases: dict[str, dict[str, list[dict[str, Any]]]] = {outcome: {} for outcome in OUTCOMES}
 
     def add(self, outcome: str, reason: str, line: int, language: str, value: str) -> None:
@@ -99,9 +99,9 @@ class ImportReport:
             "file": self.file,
             "rows": len(self.lines),
             "readings": self.readings,
-            "entries": sum(self.entries.values()),
-            "entries_by_language": self.entries,
-            "concepts": self.concepts,
+            "entries": sum(map(len, self.entries.values())),
+            "entries_by_language": {code: len(entries) for code, entries in self.entries.items()},
+            "concepts": len(self.concepts),
         }
         for outcome in (DROPPED, MERGED, CHANGED):
             report[outcome] = {}
@@ -113,14 +113,6 @@ class ImportReport:
         """Return the numbers in one sentence, without the reasons."""
         n_merged, n_dropped = (sum(self.counts(outcome).values()) for outcome in (MERGED, DROPPED))
         return (
-            f"{len(self.lines)} rows with {self.readings} readings = {sum(self.entries.values())} entries"
+            f"{len(self.lines)} rows with {self.readings} readings = {sum(map(len, self.entries.values()))} entries"
             f" + {n_merged} merged + {n_dropped} dropped"
         )
-
-
-class Imported(NamedTuple):
-    """An imported lexicon, entries by language, and the report of the import."""
-
-    concepts: list[Concept]
-    entries: dict[str, list[Entry]]
-    report: ImportReport

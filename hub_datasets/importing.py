@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hub_datasets.cleaning import IdiomKey, clean_gloss, clean_reading, compared, concept_stems, sense_id
-from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Imported, ImportReport, Note, Reading, SourceRow
+from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Imported, Note, Reading, SourceRow
 from hub_datasets.siblings import dodiom
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from turkic_idiom_tasks.errors import InputError
@@ -37,10 +37,10 @@ def import_source(source_format: str, path: Path) -> Imported:
     """Return the lexicon in a source file of one of the `FORMATS`; a file with nothing usable is an InputError."""
     if source_format == dodiom.FORMAT:
         return dodiom.import_dodiom(path)
-    report = ImportReport(source_format, path)
+    imported = Imported(source_format, path)
     senses_by_idiom: dict[IdiomKey, list[SourceRow]] = {}  # the first row of each sense, with what later ones add
     for row in READERS[source_format](path):
-        readings = _usable_readings(row, report, keeps_bare_idioms=source_format in _ALIGNED)
+        readings = _usable_readings(row, imported, keeps_bare_idioms=source_format in _ALIGNED)
         if not readings:
             continue
         naming, first = next(iter(readings.items()))
@@ -62,82 +62,79 @@ def import_source(source_format: str, path: Path) -> Imported:
         sense = senses[place]
         merged = dict(sense.readings)
         for code, reading in readings.items():
-            merged[code] = _merged(merged[code], reading, code, row.line, report) if code in merged else reading
+            merged[code] = _merged(merged[code], reading, code, row.line, imported) if code in merged else reading
         senses[place] = replace(sense, gloss=sense.gloss or row.gloss, readings=merged)
     stems = concept_stems(key for key in senses_by_idiom if key[0])
     stems |= {key: key[1] for key in senses_by_idiom if not key[0]}
-    concepts: list[Concept] = []
     entries: dict[str, list[Entry]] = {code: [] for code in LANGUAGES}
     for key, senses in senses_by_idiom.items():
         for number, sense in enumerate(senses, start=1):
             concept = sense_id(stems[key], number)
-            concepts.append(Concept(concept, clean_gloss(sense.gloss)))
+            imported.concepts.append(Concept(concept, clean_gloss(sense.gloss)))
             for code, reading in sense.readings.items():
                 texts = (reading.idiom, reading.meaning, reading.example)
                 source = f"{source_format}:{sense.line}"
                 entries[code].append(Entry(concept, *texts, variants=reading.variants, source=source))
-    entries = {code: rows for code, rows in entries.items() if rows}
-    if not entries:
-        reason, count = next(iter(report.counts(DROPPED).items()), ("no rows", 0))
+    imported.entries = {code: rows for code, rows in entries.items() if rows}
+    if not imported.entries:
+        reason, count = next(iter(imported.counts(DROPPED).items()), ("no rows", 0))
         raise InputError(f"{path}: not one entry could be imported; most frequent reason: {reason} ({count} times)")
-    report.concepts = len(concepts)
-    report.entries = {code: len(rows) for code, rows in entries.items()}
-    return Imported(concepts, entries, report)
+    return imported
 
 
 def write_import(imported: Imported, directory: Path, *, overwrite: bool = False) -> None:
     """Write the lexicon and its report, all files at once."""
-    report = json.dumps(imported.report.to_json(), ensure_ascii=False, indent=2) + "\n"
+    report = json.dumps(imported.to_json(), ensure_ascii=False, indent=2) + "\n"
     others = {REPORT_FILE: report.encode("utf-8")}
     write_lexicon(directory, imported.concepts, imported.entries, others=others, overwrite=overwrite)
 
 
-def _usable_readings(row: SourceRow, report: ImportReport, *, keeps_bare_idioms: bool) -> dict[str, Reading]:
+def _usable_readings(row: SourceRow, imported: Imported, *, keeps_bare_idioms: bool) -> dict[str, Reading]:
     """Return the cleaned readings of a row, in the order of `LANGUAGES`; the report has the reasons of the others."""
-    report.lines.add(row.line)
+    imported.lines.add(row.line)
     language = next(iter(row.readings)) if len(row.readings) == 1 else ""
-    report.add_notes(row.notes, row.line, language)
+    imported.add_notes(row.notes, row.line, language)
     if row.problem or row.merged or not row.readings:
-        report.readings += 1
+        imported.readings += 1
         outcome, reason = (MERGED, row.merged) if row.merged else (DROPPED, row.problem or "no idiom")
-        report.add(outcome, reason, row.line, language, row.value)
+        imported.add(outcome, reason, row.line, language, row.value)
         return {}
-    report.readings += len(row.readings)
+    imported.readings += len(row.readings)
     readings: dict[str, Reading] = {}
     # In this order, and not that of the file's columns, because the first language names the concept.
     for code in LANGUAGES:
         if code not in row.readings:
             continue
         cleaned = clean_reading(row.readings[code], LANGUAGES[code])
-        report.add_notes(cleaned.notes, row.line, code)
+        imported.add_notes(cleaned.notes, row.line, code)
         reading = cleaned.reading
         if reading is None:
-            report.add(DROPPED, cleaned.problem, row.line, code, cleaned.value)
+            imported.add(DROPPED, cleaned.problem, row.line, code, cleaned.value)
         elif not (keeps_bare_idioms or reading.meaning or reading.example):
-            report.add(DROPPED, "neither meaning nor example", row.line, code, reading.idiom)
+            imported.add(DROPPED, "neither meaning nor example", row.line, code, reading.idiom)
         else:
             readings[code] = reading
     return readings
 
 
-def _merged(before: Reading, reading: Reading, code: str, line: int, report: ImportReport) -> Reading:
+def _merged(before: Reading, reading: Reading, code: str, line: int, imported: Imported) -> Reading:
     """Return the earlier reading of a concept and language, with what a later one adds."""
     language = LANGUAGES[code]
     same_idiom = compared(before.idiom, language) == compared(reading.idiom, language)
     same_meaning = compared(before.meaning, language) == compared(reading.meaning, language)
     if same_idiom and reading.meaning and before.meaning and not same_meaning:
-        report.add(DROPPED, "another meaning of the same concept", line, code, reading.idiom)
+        imported.add(DROPPED, "another meaning of the same concept", line, code, reading.idiom)
         return before
     fills = (not before.example and reading.example) or (not before.meaning and reading.meaning)
     if same_idiom and reading.example and before.example and reading.example != before.example:
-        report.add_notes([Note("example removed: the idiom already has one", reading.example)], line, code)
+        imported.add_notes([Note("example removed: the idiom already has one", reading.example)], line, code)
     if not same_idiom:
         reason = "another idiom of the same concept, kept as a variant"
     elif not same_meaning:
         reason = "no meaning, and the idiom is there already"
     else:
         reason = f"same idiom and meaning{', its example taken' if fills else ''}"
-    report.add(MERGED, reason, line, code, reading.idiom)
+    imported.add(MERGED, reason, line, code, reading.idiom)
     # An example of another idiom would not show the one that the entry keeps, so it is not taken.
     forms = dict.fromkeys((*before.variants, *reading.variants, reading.idiom))
     return replace(

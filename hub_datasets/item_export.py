@@ -18,7 +18,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.splits import TEST, TRAIN
-from turkic_idiom_tasks.tasks.items.item_types import KINDS, LETTERS, N_OPTIONS, Item, ItemSet
+from turkic_idiom_tasks.tasks.items.item_types import KINDS, LETTERS, N_OPTIONS, Item
 from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.prompts import EN1, NATIVE, option_texts, question
 
@@ -47,7 +47,7 @@ def item_layout(
         # EuroEval has one set of labels for all configs
         if KINDS[item_set.kind].n_options > N_OPTIONS:
             continue
-        config = config_name(item_set)
+        config = "_".join((*item_set.languages, item_set.kind))  # tr_meaning, or tr_uz_equivalent
         for split in (TEST, TRAIN):
             items = items_of_set(dataset, item_set, split=split)
             if split == TEST:
@@ -59,13 +59,16 @@ def item_layout(
             add_file(files, config, split, [_row(item, lexicon.revision) for item in items], SCHEMAS["items"])
     if not files:
         raise InputError(f"{lexicon.source}: gives no test item; test concepts need meanings, examples or equivalents")
-    sizes = []
+    sizes, tasks = [], []  # a row of the card, and a task of Inspect in eval.yaml, for each config
     n_items = 0
     for config, splits in files.items():
         counts = {split: file.table.num_rows for split, file in splits.items()}
         few = f" (fewer than {SMALL_N})" if counts[TEST] < SMALL_N else ""  # too few for a reliable interval
         sizes.append([config, f"{counts[TEST]}{few}", str(counts.get(TRAIN, 0))])
         n_items += sum(counts.values())
+        fields = {"input": "question", "target": "answer", "choices": "options", "metadata": list(_METADATA)}
+        task = {"id": config, "config": config, "split": TEST, "field_spec": fields}
+        tasks.append(task | {"solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}]})
     readme = dataset_card(
         "item_card.md",
         lexicon,
@@ -78,12 +81,7 @@ def item_layout(
         tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},
     )
-    return layout_of(files, left_out, readme=readme, head="item_eval.yaml", tasks=_tasks(files))
-
-
-def config_name(item_set: ItemSet) -> str:
-    """Return ``tr_meaning`` or ``tr_uz_equivalent``."""
-    return "_".join((*item_set.languages, item_set.kind))
+    return layout_of(files, left_out, readme=readme, head="item_eval.yaml", tasks=tasks)
 
 
 def _row(item: Item, revision: str) -> dict[str, Any]:
@@ -98,13 +96,3 @@ def _row(item: Item, revision: str) -> dict[str, Any]:
         "lexicon_revision": revision,
         "canary": CANARY,  # in every row, so that it outlives a change of the format
     }
-
-
-def _tasks(files: Files) -> list[dict[str, Any]]:
-    """Return the tasks of eval.yaml, for Inspect: one for each config."""
-    tasks = []
-    for config in files:
-        fields = {"input": "question", "target": "answer", "choices": "options", "metadata": list(_METADATA)}
-        task = {"id": config, "config": config, "split": TEST, "field_spec": fields}
-        tasks.append(task | {"solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}]})
-    return tasks

@@ -9,6 +9,7 @@ import asyncio
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,11 +23,10 @@ from hub_datasets.questions import (
     GO_ON,
     Answer,
     AnswerFile,
-    Budget,
+    Asking,
     Messages,
     Question,
     Reply,
-    Settings,
     answer_key,
     estimated_tokens,
     name_on_server,
@@ -138,15 +138,13 @@ class LanguageModel:
     """A model with the file of its answers; its provider is not loaded before a question must be sent.
 
     A name that is not in Inspect's form, ``provider/model``, is that of a model on a server that speaks OpenAI's
-    protocol, with the key OPENAI_API_KEY and the address `base_url`, OPENAI_BASE_URL, or OpenAI's own.
+    protocol, with the key OPENAI_API_KEY and the address ``base_url``, OPENAI_BASE_URL, or OpenAI's own.
     """
 
     name: str
     answers: AnswerFile
-    budget: Budget
-    settings: Settings = field(default_factory=Settings)
-    base_url: str | None = None  # None is what the provider takes from the environment
-    concurrency: int = 4  # requests at the same time
+    settings: Asking
+    spent: Counter[str]  # ``requests`` and ``tokens`` of all models of a command so far
     n_sent: int = 0  # requests
     n_repaired: int = 0  # questions that were asked once more because the answer could not be read
     _model: Model | None = None
@@ -155,7 +153,7 @@ class LanguageModel:
     _failure: InputError | None = None  # the first error that ended the run
     _has_failed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def ask(self, questions: Sequence[Question], *, progress: Progress | None = None) -> list[Reply]:
+    def ask(self, questions: Sequence[Question], *, progress: Progress = lambda done, total: None) -> list[Reply]:
         """Return the replies to questions, in their order; equal questions are sent once.
 
         Progress is called with the number of distinct questions that are done, and of all. After an error the answers
@@ -167,7 +165,7 @@ class LanguageModel:
             warnings.simplefilter("ignore")  # pydantic warns of each part of a response that is not as it should be
             # In a thread of its own, because the caller's may be running a loop already, as a notebook's does.
             with start_blocking_portal() as portal:
-                replies = portal.call(self._ask, distinct, progress or (lambda done, total: None))
+                replies = portal.call(self._ask, distinct, progress)
         return [replies[key] for key in keys]
 
     async def _ask(self, questions: Mapping[str, Question], progress: Progress) -> dict[str, Reply]:
@@ -188,7 +186,7 @@ class LanguageModel:
 
         shared = iter(questions.items())
         try:
-            await asyncio.gather(*(work(shared) for _ in range(self.concurrency)))
+            await asyncio.gather(*(work(shared) for _ in range(self.settings.concurrency)))
         finally:
             # The client belongs to this round's loop, and a later round in another loop could not use it.
             if self._model is not None:
@@ -204,9 +202,8 @@ class LanguageModel:
         A RefusedError is about this question alone; after an InputError no other one would be answered either.
         """
         key = answer_key(self.name, question.prompt, messages, self.settings)
-        known = self.answers.get(key)
-        if known is not None:
-            return known
+        if key in self.answers.by_key:
+            return self.answers.by_key[key]
         self.n_repaired += len(messages) > len(question.messages)
         attempt = 0
         # Inspect would repeat requests too, but waits three seconds to half an hour whatever the server asks for, and
@@ -215,7 +212,10 @@ class LanguageModel:
             if self._failure is not None:
                 raise self._failure
             self._model = self._model or self._connect()
-            self.budget.take_request()
+            for name, most in (("requests", self.settings.max_requests), ("tokens", self.settings.max_tokens)):
+                if most is not None and self.spent[name] >= most:
+                    raise InputError(f"max_{name}={most} are used up ({self.spent[name]:,} so far); {GO_ON}")
+            self.spent["requests"] += 1
             self.n_sent += 1
             config = self._config(question)
             try:
@@ -244,7 +244,7 @@ class LanguageModel:
         answer = answer.model_copy(update={"key": key, "model": name_on_server(self.name)})
         # Into the file before it is counted or read: whatever happens next, it is not paid for twice.
         self.answers.add(answer)
-        self.budget.tokens += answer.prompt_tokens + answer.answer_tokens
+        self.spent["tokens"] += answer.prompt_tokens + answer.answer_tokens
         return answer
 
     def _config(self, question: Question) -> GenerateConfig:
@@ -261,7 +261,7 @@ class LanguageModel:
             attempt_timeout=None if settings.stream else settings.timeout,
             stream_idle_timeout=settings.timeout if settings.stream else None,  # which also asks for a stream
             max_retries=0,
-            max_connections=self.concurrency,
+            max_connections=settings.concurrency,
         )
 
     def _connect(self) -> Model:
@@ -270,13 +270,13 @@ class LanguageModel:
         try:
             # Not memoized: Inspect would give a later call the client of a loop that has ended.
             try:
-                model = get_model(self.name, base_url=self.base_url, memoize=False)
+                model = get_model(self.name, base_url=self.settings.base_url, memoize=False)
             except ValueError as error:
                 if "not recognized" not in str(error) and "<api_name>" not in str(error):
                     raise
                 model = get_model(
                     f"openai-api/openai/{self.name}",
-                    base_url=self.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI,
+                    base_url=self.settings.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI,
                     api_key=os.environ.get("OPENAI_API_KEY") or "none",  # which servers of one's own do not ask for
                     memoize=False,
                 )
@@ -306,8 +306,8 @@ class LanguageModel:
         raise self._error(problem) from error
 
     def _error(self, message: str) -> InputError:
-        place = f"{self.name} at {self.base_url}" if self.base_url else self.name
-        return InputError(f"{place}: {message}")
+        place = f" at {self.settings.base_url}" if self.settings.base_url else ""
+        return InputError(f"{self.name}{place}: {message}")
 
     def _line(self, error: Exception) -> str:
         """Return what an error says in one printable line, shortened, without keys, and with what helps."""

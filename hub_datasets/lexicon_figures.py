@@ -3,10 +3,11 @@
 Attestation is the share of the idioms of a language that an outside dictionary lists.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hub_datasets.cleaning import without_infinitive
 from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
@@ -29,7 +30,7 @@ def language_figures(lexicon: Lexicon) -> dict[str, dict[str, Any]]:
 
 
 def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
-    rows, pivot = lexicon.of(code), lexicon.of(PIVOT)
+    rows, pivot, language = lexicon.of(code), lexicon.of(PIVOT), LANGUAGES[code]
     counts: Counter[str] = Counter()
     status: Counter[str] = Counter()
     for concept, row in rows.items():
@@ -39,21 +40,18 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
         counts["spans"] += row.spans is not None
         counts["literal_triples"] += None not in (row.literal_example, row.paraphrase, row.literal_paraphrase)
         counts["discontinuous"] += len(row.spans or ()) > 1  # other words interrupt the idiom
-        counts["not_citation_form"] += marked != "" and fold(marked, LANGUAGES[code]) != fold(
-            row.idiom, LANGUAGES[code]
-        )
+        counts["not_citation_form"] += marked != "" and fold(marked, language) != fold(row.idiom, language)
         counts["attested"] += row.attested is not None
         counts["collocations"] += row.collocation
         counts["test sentences"] += row.spans is not None and span_split(concept) == TEST
         status[str(row.status) if row.status else NOT_READ] += 1
         if concept in pivot:
             counts["paired"] += 1
-            counts["unlike"] += not share_stem(pivot[concept].idiom, LANGUAGES[PIVOT], row.idiom, LANGUAGES[code])
+            counts["unlike"] += not share_stem(pivot[concept].idiom, LANGUAGES[PIVOT], row.idiom, language)
     # The pools of the task itself, so that the figures cannot differ from what is scored.
-    subset = LANGUAGES[code].subset
-    data = build_retrieval(lexicon, "T2", subset)
-    all_data = build_retrieval(lexicon, "T2", subset, with_unsupported=True)
-    pool = Pool("T2", subset, data) if data else None
+    data = build_retrieval(lexicon, "T2", language.subset)
+    all_data = build_retrieval(lexicon, "T2", language.subset, with_unsupported=True)
+    pool = Pool("T2", language.subset, data) if data else None
     is_doubtful = needs_support(lexicon, code)
     with_interchangeable = 0
     if pool:
@@ -110,12 +108,6 @@ def _floor(pool: Pool, relevant: Sequence[Sequence[int]]) -> float:
     return sum(floors) / len(floors)
 
 
-def to_json(lexicon: Lexicon) -> dict[str, Any]:
-    """Return every figure as one JSON object."""
-    figures = language_figures(lexicon)
-    return {"revision": lexicon.revision, "concepts": len(lexicon.concepts), "languages": figures}
-
-
 def figures_table(lexicon: Lexicon) -> list[list[str]]:
     """Return the figures as rows of texts: the head, then a row for each figure that begins with its name."""
     by_language = language_figures(lexicon)
@@ -149,24 +141,20 @@ def attest(lexicon: Lexicon, dictionary: Mapping[str, Sequence[Entry]], language
     the others.
     """
     record = LANGUAGES[language]
-    headwords: set[str] = set()
-    for entry in dictionary[language]:
-        headwords |= _folded_forms(entry, record)
-    last_words: dict[str, list[str]] = {}  # rest of a headword -> its last words
+    headwords = set().union(*(_folded_forms(entry, record) for entry in dictionary[language]))
+    last_words: dict[str, list[str]] = defaultdict(list)  # rest of a headword -> its last words
     for headword in headwords:
         rest, _, last = headword.rpartition(" ")
-        last_words.setdefault(rest, []).append(last)
+        last_words[rest].append(last)
     concepts: dict[str, list[str]] = {"listed": [], "inflected": [], "absent": []}
     for concept, entry in sorted(lexicon.of(language).items()):
         forms = _folded_forms(entry, record)
         is_inflected = False
         for form in forms:
             rest, _, last = form.rpartition(" ")
-            for ending in record.infinitives:
-                if rest and last.endswith(ending) and len(last) > len(ending) + 1:
-                    stem = last.removesuffix(ending)
-                    is_inflected |= any(word.startswith(stem) for word in last_words.get(rest, ()))
-                    break
+            stem = without_infinitive(last, record)
+            if rest and stem != last:
+                is_inflected |= any(word.startswith(stem) for word in last_words[rest])
         outcome = "listed" if forms & headwords else "inflected" if is_inflected else "absent"
         concepts[outcome].append(concept)
     return concepts

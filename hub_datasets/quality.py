@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hub_datasets.cleaning import without_infinitive
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES, Language
@@ -35,16 +36,16 @@ Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
     """Return every breach of a rule by a lexicon that was read from a directory, sorted by file and line."""
     lines = line_numbers(directory)
-    breaches: list[tuple[str, str, str]] = []  # language code, concept, what is wrong
+    breaches: dict[str, list[tuple[str, str]]] = defaultdict(list)  # language code -> concept, what is wrong
     for code, language in LANGUAGES.items():
-        entries = list(lexicon.of(code).values())
         for rule in RULES:
-            breaches += [(code, concept, message) for concept, message in rule(entries, language)]
+            breaches[code] += rule(list(lexicon.of(code).values()), language)
     for concept, message in copied_examples(lexicon):
-        breaches.append((next(code for code in LANGUAGES if concept in lexicon.of(code)), concept, message))
+        breaches[next(code for code in LANGUAGES if concept in lexicon.of(code))].append((concept, message))
     problems = []
-    for code, concept, message in breaches:
-        problems.append(Problem(directory / f"{code}.jsonl", lines[code][concept], f"{concept}: {message}"))
+    for code, of_language in breaches.items():
+        for concept, message in of_language:
+            problems.append(Problem(directory / f"{code}.jsonl", lines[code][concept], f"{concept}: {message}"))
     return sorted(problems, key=lambda problem: (str(problem.path), problem.line))
 
 
@@ -89,8 +90,8 @@ def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
         idiom_words = _words_of(entry.idiom, language, content_only=True)
         shared_words = [own for own in idiom_words if any(_same_word(word, own) for word in meaning_words)]
         if idiom_words and shared_words == idiom_words:
-            message = f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {' '.join(idiom_words)}"
-            yield entry.concept, message
+            again = " ".join(idiom_words)
+            yield entry.concept, f"meaning {entry.meaning!r} says the idiom {entry.idiom!r} again: {again}"
 
 
 def idiom_in_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
@@ -110,8 +111,7 @@ def idiom_in_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
                 window = meaning_words[start : start + len(idiom_words)]
                 is_same = window[:-1] == idiom_words[:-1] and _same_word(window[-1], idiom_words[-1])
                 if other.concept != entry.concept and len(window) == len(idiom_words) and is_same:
-                    message = f"meaning {entry.meaning!r} holds the idiom {other.idiom!r} of {other.concept}"
-                    yield entry.concept, message
+                    yield entry.concept, f"meaning {entry.meaning!r} holds the idiom {other.idiom!r} of {other.concept}"
 
 
 def duplicates(entries: Sequence[Entry], language: Language) -> Breaches:
@@ -233,12 +233,7 @@ def _words_of(text: str, language: Language, *, content_only: bool) -> list[str]
     for number, word in enumerate(spelt, start=1):
         if content_only and word in language.function_words:
             continue
-        if content_only or number == len(spelt):
-            for ending in language.infinitives:
-                if word.endswith(ending) and len(word) > len(ending) + 1:
-                    word = word.removesuffix(ending)
-                    break
-        found.append(word)
+        found.append(without_infinitive(word, language) if content_only or number == len(spelt) else word)
     return found
 
 

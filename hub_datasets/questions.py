@@ -10,14 +10,14 @@ can leave one line cut off at the end, which is skipped from then on.
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from statistics import mean
+from typing import Annotated, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
@@ -36,8 +36,8 @@ Messages = Sequence[Mapping[str, str]]
 Value = TypeVar("Value", bound=BaseModel)
 
 
-class Settings(BaseModel):
-    """How models are asked: the values of ``--set``."""
+class Asking(BaseModel):
+    """How models are asked, and how much: the values of ``--set``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -48,16 +48,11 @@ class Settings(BaseModel):
     stream: bool = False  # have the answer sent piece by piece
     timeout: PositiveInt = 120  # seconds for an answer; for the next piece of it if it is streamed
     retries: Annotated[int, Field(ge=0)] = 5  # of a request; the waits before them add up to 31 seconds
-
-
-class Asking(Settings):
-    """What ``--set`` can state besides: where models and answers are, and how much may be asked."""
-
     base_url: str | None = None  # of the server; None is what the provider takes from the environment
     cache: Path = Path("language-model-answers.jsonl")  # file of the answers
     prompt: int | None = None  # version; None is the newest
-    max_tokens: PositiveInt | None = None  # of questions and answers together
-    max_requests: PositiveInt | None = None
+    max_tokens: PositiveInt | None = None  # of questions and answers of all models together
+    max_requests: PositiveInt | None = None  # likewise; repairs and repeated requests count
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4  # requests at a time
     prices: Path | None = None  # of models, for a dry run
     dry_run: bool = False  # an option of its own: only the cost is printed
@@ -103,59 +98,34 @@ class Answer(BaseModel):
     date: str
 
 
-@dataclass(slots=True)
-class Budget:
-    """What may be spent over all models of a command, and what was; repairs and repeated requests count."""
-
-    max_requests: int | None = None
-    max_tokens: int | None = None  # of questions and answers together
-    requests: int = 0
-    tokens: int = 0
-
-    def take_request(self) -> None:
-        """Count a request that is about to be sent; raise an InputError if nothing is left."""
-        if self.max_requests is not None and self.requests >= self.max_requests:
-            raise InputError(f"max_requests={self.max_requests} are used up; {GO_ON}")
-        if self.max_tokens is not None and self.tokens >= self.max_tokens:
-            raise InputError(f"max_tokens={self.max_tokens} are used up ({self.tokens:,} so far); {GO_ON}")
-        self.requests += 1
-
-
 class AnswerFile:
     """Answers in a file, which only the process that holds its lock may use; see `open_answers`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.n_damaged = 0  # lines that cannot be read and were skipped
-        self._answers: dict[str, Answer] = {}
+        self.by_key: dict[str, Answer] = {}  # the newest answer under each key
         for line in read_json_lines(path) if path.exists() else ():
             try:
                 answer = Answer.model_validate(line.value)
             except ValidationError:
                 self.n_damaged += 1
                 continue
-            self._answers[answer.key] = answer
+            self.by_key[answer.key] = answer
         # After half a line the next answer must begin on a line of its own, or both would be lost.
         self._is_cut = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
         # Answers would be appended to it, whatever it is: a lexicon, or the samples to be judged.
-        if self.n_damaged > self._is_cut and not self._answers:
+        if self.n_damaged > self._is_cut and not self.by_key:
             raise InputError(f"{path}: holds no answers of language models; name another file with --set cache")
-
-    def get(self, key: str) -> Answer | None:
-        """Return the newest answer under a key."""
-        return self._answers.get(key)
 
     def add(self, answer: Answer) -> None:
         """Append an answer to the file; it is there when this returns, whatever happens to the process next."""
         start = "\n" if self._is_cut else ""
         data = f"{start}{json.dumps(answer.model_dump(), ensure_ascii=False)}\n".encode()
-        # One write of a whole line with O_APPEND, because a buffered file could be cut in the middle by a kill.
+        # Unbuffered, so that the whole line is one write, which a kill cannot cut in the middle.
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-            try:
-                written = os.write(handle, data)
-            finally:
-                os.close(handle)
+            with self.path.open("ab", buffering=0) as file:
+                written = file.write(data)
         except OSError as error:
             raise InputError(
                 f"{self.path}: cannot be written ({error.strerror}); name another with --set cache"
@@ -163,12 +133,7 @@ class AnswerFile:
         self._is_cut = written != len(data)
         if self._is_cut:
             raise InputError(f"{self.path}: the disk is full; make room, and run the same command again")
-        self._answers[answer.key] = answer
-
-    def lengths(self, model: str, prompt: str) -> list[int]:
-        """Return the tokens of the answers that a model, by its name on the server, gave to a prompt."""
-        rows = self._answers.values()
-        return [row.answer_tokens for row in rows if (row.model, row.prompt) == (model, prompt)]
+        self.by_key[answer.key] = answer
 
 
 @contextmanager
@@ -187,7 +152,7 @@ def name_on_server(model: str) -> str:
     return re.sub(r"^(openai|openai-api/[^/]+)/", "", model)
 
 
-def answer_key(model: str, prompt: str, messages: Messages, settings: Settings) -> str:
+def answer_key(model: str, prompt: str, messages: Messages, settings: Asking) -> str:
     """Return what names an answer: a hash of the model, the version of the prompt, the parameters and the texts.
 
     The address of the server is no part of it, because a model keeps its name when its server moves.
@@ -207,8 +172,7 @@ def today() -> str:
     return datetime.now().astimezone().date().isoformat()
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """What the questions with one prompt would cost; repairs come on top."""
 
     prompt: str
@@ -218,7 +182,7 @@ class Estimate:
     answer_tokens: int
 
 
-def estimate(model: str, questions: Sequence[Question], settings: Settings, answers: AnswerFile) -> list[Estimate]:
+def estimate(model: str, questions: Sequence[Question], settings: Asking, answers: AnswerFile) -> list[Estimate]:
     """Return what questions would cost, for each prompt."""
     by_prompt: dict[str, list[Question]] = {}
     for question in questions:
@@ -228,11 +192,13 @@ def estimate(model: str, questions: Sequence[Question], settings: Settings, answ
         missing: dict[str, int] = {}  # key of the answer -> tokens of the question; equal questions are sent once
         for question in own:
             key = answer_key(model, prompt, question.messages, settings)
-            if answers.get(key) is None:
+            if key not in answers.by_key:
                 missing[key] = estimated_tokens(*(message["content"] for message in question.messages))
-        lengths = answers.lengths(name_on_server(model), prompt) or [TYPICAL_ANSWER]
-        answer_tokens = len(missing) * round(sum(lengths) / len(lengths))
-        estimates.append(Estimate(prompt, len(own), len(missing), sum(missing.values()), answer_tokens))
+        # What the model wrote to this prompt before says how long its answers are.
+        source = (name_on_server(model), prompt)
+        lengths = [row.answer_tokens for row in answers.by_key.values() if (row.model, row.prompt) == source]
+        length = round(mean(lengths)) if lengths else TYPICAL_ANSWER
+        estimates.append(Estimate(prompt, len(own), len(missing), sum(missing.values()), len(missing) * length))
     return estimates
 
 

@@ -38,9 +38,10 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
         raise usage_error(f"{lexicon.source}: has no entries in {language}; it has {known}")
 
     def rank(entry: Entry) -> tuple[int, str]:
+        # No public source attests it, it may be a collocation, or a second reader did not accept it as it was.
+        n_doubts = (entry.attested is None) + entry.collocation + (entry.status not in READ_STATUS)
         # A hash, because with a random generator the place of an entry would depend on all the others.
-        digest = hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
-        return -doubts(entry), digest
+        return -n_doubts, hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
 
     n = len(entries) if n is None else min(n, len(entries))
     test = [entry for entry in entries if retrieval_split(entry.concept) == TEST]
@@ -48,14 +49,6 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     n_test = (2 * n * len(test) + len(entries)) // (2 * len(entries))  # n * share of the test concepts, rounded
     chosen = sorted(test, key=rank)[:n_test] + sorted(others, key=rank)[: n - n_test]
     return sorted(chosen, key=rank)
-
-
-def doubts(entry: Entry) -> int:
-    """Return how many reasons there are to doubt an entry, from 0 to 3.
-
-    No public source attests it, it may be an ordinary collocation, or a second reader did not accept it as it was.
-    """
-    return (entry.attested is None) + entry.collocation + (entry.status not in READ_STATUS)
 
 
 def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> str:
@@ -99,13 +92,9 @@ def page_with(path: Path, data: Mapping[str, Any], language: str | None) -> str:
     """
     about = {"language": language, "name": LANGUAGES[language].name if language else "", "words": words_of(language)}
     html = path.read_text("utf-8").replace("@SHARED@", SHARED.read_text("utf-8"))
-    hashes = {}
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
     for name in ("style", "script"):
         content = html.partition(f"<{name}>")[2].partition(f"</{name}>")[0]
-        digest = hashlib.sha256(content.encode("utf-8")).digest()
-        hashes[name] = f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-    policy = (
-        f"default-src 'none'; style-src {hashes['style']}; script-src {hashes['script']}; base-uri 'none'; "
-        "form-action 'none'"
-    )
+        digest = base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii")
+        policy += f"; {name}-src 'sha256-{digest}'"
     return html.replace("@POLICY@", policy).replace("@DATA@", json_for_script({**data, **about}))

@@ -40,7 +40,7 @@ def _confidence(value: Any) -> float:
 
 
 # The schema that servers get asks for a text and not for these words, because "Yes." and "TRUE" are read as well.
-_Answer = Annotated[Literal["yes", "no", "true", "false"], BeforeValidator(_plain_word, json_schema_input_type=str)]
+_Answer = Annotated[bool, BeforeValidator(_plain_word, json_schema_input_type=str)]
 _Decision = Annotated[
     Literal["accept", "reject", "accepted", "rejected"], BeforeValidator(_plain_word, json_schema_input_type=str)
 ]
@@ -121,8 +121,8 @@ def verdict_of(checked: Checked, reply: Reply, *, min_confidence: float = MIN_CO
     answer = reply.value
     if not isinstance(answer, PaperVerification):
         return Verdict(*checked, f"{UNREADABLE} ({reply.problem})", (), None, reply)
-    words = zip(CRITERIA, (answer.fidelity, answer.consistency, answer.usage), strict=True)
-    failed = tuple(name for name, word in words if word in ("no", "false"))
+    is_met = zip(CRITERIA, (answer.fidelity, answer.consistency, answer.usage), strict=True)
+    failed = tuple(name for name, met in is_met if not met)
     is_accepted = answer.decision.startswith(ACCEPT)
     confidence = answer.confidence if isinstance(answer, Verification) else None
     reason = ""

@@ -65,16 +65,6 @@ class Repository:
 
 
 @dataclass
-class Fault:
-    """What shall happen to the next requests of a kind: a status, `LOSE_ANSWER`, `Odd`, or a call before."""
-
-    method: str
-    path: str
-    answer: Any
-    times: int
-
-
-@dataclass
 class Odd:
     """An answer of a broken server; `length` is the one that it states, None the true one."""
 
@@ -103,15 +93,14 @@ class Hub(ThreadingHTTPServer):
                 record.clear()
 
     def order(self, method, path, answer, times=1):
-        """The next requests whose method is this and whose path matches are answered so."""
-        self.faults.append(Fault(method, path, answer, times))
+        """The next requests of this method and path get a status, `LOSE_ANSWER`, `Odd`, or a call before the answer."""
+        self.faults += [(method, path, answer)] * times
 
     def fault(self, method, path):
         with self.lock:
-            for fault in self.faults:
-                if fault.times and fault.method == method and re.search(fault.path, path):
-                    fault.times -= 1
-                    return fault.answer
+            for number, (wanted, pattern, _) in enumerate(self.faults):
+                if wanted == method and re.search(pattern, path):
+                    return self.faults.pop(number)[2]
         return None
 
     def repository(self, name, kind="dataset"):
@@ -166,20 +155,21 @@ class Handler(BaseHTTPRequestHandler):
             self.authorise()
             answer = self.answer(body)
         except HubError as error:
-            answer = self.refuse(error)
+            headers = {"X-Error-Code": error.code, "X-Error-Message": error.message}
+            headers |= {"X-Repo-Commit": error.commit} if error.commit else {}
+            answer = self.json({"error": error.message}, error.status, **headers)
         if isinstance(fault, Odd):
             answer = fault.status, fault.data, {**answer[2], "Connection": "close", **dict(fault.headers)}
             self.close_connection = True
             return self.send(*answer, length=fault.length)
-        return self.hang_up() if fault == LOSE_ANSWER else self.send(*answer)
-
-    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815
-
-    def hang_up(self):
-        """Ends the connection as a broken network does, with a reset."""
+        if fault != LOSE_ANSWER:
+            return self.send(*answer)
+        # The connection ends as in a broken network, with a reset.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
-        self.connection.close()
+        return self.connection.close()
+
+    do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_one  # noqa: N815
 
     def send(self, status, data, headers, length=None):
         self.send_response(status)
@@ -192,11 +182,6 @@ class Handler(BaseHTTPRequestHandler):
     @staticmethod
     def json(value, status=200, **headers):
         return status, json.dumps(value).encode(), {"Content-Type": "application/json", **headers}
-
-    def refuse(self, error):
-        headers = {"X-Error-Code": error.code, "X-Error-Message": error.message}
-        headers |= {"X-Repo-Commit": error.commit} if error.commit else {}
-        return self.json({"error": error.message}, error.status, **headers)
 
     def authorise(self):
         if self.token() not in ("", TOKEN, READ_TOKEN):
@@ -211,7 +196,6 @@ class Handler(BaseHTTPRequestHandler):
     def token(self):
         return (self.headers.get("Authorization") or "").removeprefix("Bearer ")
 
-    # ---------------------------------------------------------------- routes
     def answer(self, body):
         parts = [unquote(part) for part in urlsplit(self.path).path.strip("/").split("/")]
         match [self.command, *parts]:
@@ -263,7 +247,10 @@ class Handler(BaseHTTPRequestHandler):
                 tags = [{"name": n, "ref": f"refs/tags/{n}", "targetCommit": c} for n, c in repository.tags.items()]
                 return self.json({"branches": [], "converts": [], "tags": tags})
             case ["GET", "discussions"]:
-                rows = self.discussions(repository)
+                place = {"name": repository.name, "type": repository.kind}
+                pull = {"status": "open", "isPullRequest": True, "author": {"name": "tester"}, "repo": place}
+                pull["createdAt"] = "2026-01-01T00:00:00.000Z"
+                rows = [pull | {"num": n, "title": repository.titles[c]} for n, c in repository.pulls.items()]
                 return self.json({"discussions": rows, "count": len(rows), "start": 0})
             case ["POST", "preupload", revision]:
                 self.must_write()
@@ -280,7 +267,6 @@ class Handler(BaseHTTPRequestHandler):
                 return self.json({})
         raise HubError(404, "EntryNotFound", f"no such endpoint: {self.path}")
 
-    # ---------------------------------------------------------------- reading
     def info(self, repository, revision):
         commit = self.at(repository, revision)
         siblings = [{"rfilename": path} for path in repository.commits[commit]]
@@ -311,22 +297,6 @@ class Handler(BaseHTTPRequestHandler):
         etag = sha256(data) if is_lfs(path) else describe(path, data)["oid"]
         return 200, data, {"X-Repo-Commit": commit, "ETag": f'"{etag}"', "Content-Type": "application/octet-stream"}
 
-    @staticmethod
-    def discussions(repository):
-        return [
-            {
-                "num": number,
-                "title": repository.titles[commit],
-                "status": "open",
-                "isPullRequest": True,
-                "author": {"name": "tester"},
-                "createdAt": "2026-01-01T00:00:00.000Z",
-                "repo": {"name": repository.name, "type": repository.kind},
-            }
-            for number, commit in repository.pulls.items()
-        ]
-
-    # ---------------------------------------------------------------- writing
     def create(self, wanted):
         self.must_write()
         kind, name = wanted.get("type") or "model", f"{wanted['organization']}/{wanted['name']}"
@@ -383,12 +353,9 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def running_hub():
     """Serves no repository yet and yields the `Hub`."""
-    hub = Hub()
-    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
-        yield hub
-    finally:
-        hub.shutdown()
-        hub.server_close()
-        thread.join()
+    with Hub() as hub:
+        threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        try:
+            yield hub
+        finally:
+            hub.shutdown()

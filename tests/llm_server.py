@@ -1,8 +1,8 @@
 """A server on the loopback interface that speaks OpenAI's protocol of chat completions, and behaves as a test orders.
 
 A test gives a function from the request to what happens: a text is the model's answer, a dict the whole response, and
-`Failure`, `Html`, `Cut`, `Slow` and `Malformed` are what goes wrong. Answers are sent whole or streamed, as the client
-asks.
+`Text`, `Failure`, `Html`, `Cut`, `Slow` and `Malformed` are what goes wrong. Answers are sent whole, or streamed if the
+client asks.
 """
 
 import hashlib
@@ -19,20 +19,24 @@ MODEL = "scripted"
 
 
 @dataclass(frozen=True)
-class Failure:
-    """An error status with its message."""
+class Text:
+    """A body that is no answer of the protocol."""
 
-    status: int
-    message: str = "out of order"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    code: str | None = None
-
-
-@dataclass(frozen=True)
-class Html:
-    """A page instead of the protocol."""
-
+    body: str
     status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+
+
+def Failure(status, message="out of order", headers=None, code=None):
+    """An error status with its message."""
+    error = {"message": message, "type": "error", "param": None, "code": code}
+    return Text(json.dumps({"error": error}), status, headers or {})
+
+
+def Html(status=200):
+    """A page instead of the protocol."""
+    return Text("<!DOCTYPE html><html><body>Welcome</body></html>", status, kind="text/html")
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,6 @@ class Slow:
 
     seconds: float
     text: str
-
-
-@dataclass(frozen=True)
-class Text:
-    """A body that is no response of the protocol."""
-
-    body: str
 
 
 @dataclass(frozen=True)
@@ -118,22 +115,19 @@ class Handler(BaseHTTPRequestHandler):
         if isinstance(behaviour, Slow):
             time.sleep(behaviour.seconds)
             behaviour = behaviour.text
-        if isinstance(behaviour, dict):
-            self.send(behaviour)
-        elif isinstance(behaviour, Failure):
-            error = {"message": behaviour.message, "type": "error", "param": None, "code": behaviour.code}
-            self.send({"error": error}, status=behaviour.status, headers=behaviour.headers)
-        elif isinstance(behaviour, Text):
-            self.send(behaviour.body)
-        elif isinstance(behaviour, Html):
-            self.send("<!DOCTYPE html><html><body>Welcome</body></html>", kind="text/html", status=behaviour.status)
+        is_cut = isinstance(behaviour, Cut)
+        text = behaviour if isinstance(behaviour, str) else "x" * 200
+        if isinstance(behaviour, Text):
+            self.send(behaviour.body, kind=behaviour.kind, status=behaviour.status, headers=behaviour.headers)
+        elif isinstance(behaviour, dict):
+            self.send(json.dumps(behaviour))
         elif body.get("stream"):
-            self.stream("x" * 200 if isinstance(behaviour, Cut) else behaviour, is_cut=isinstance(behaviour, Cut))
+            self.stream(text, is_cut=is_cut)
         else:
-            response = completion(body, behaviour if isinstance(behaviour, str) else "x" * 200)
+            response = completion(body, text)
             if isinstance(behaviour, Malformed):
                 behaviour.change(response)
-            self.send(response, is_cut=isinstance(behaviour, Cut))
+            self.send(json.dumps(response), is_cut=is_cut)
 
     def stream(self, text, *, is_cut):
         self.close_connection = True
@@ -148,8 +142,8 @@ class Handler(BaseHTTPRequestHandler):
         if not is_cut:
             self.wfile.write(b"data: [DONE]\n\n")
 
-    def send(self, value, *, kind="application/json", status=200, headers=(), is_cut=False):
-        data = (value if isinstance(value, str) else json.dumps(value)).encode("utf-8", "surrogateescape")
+    def send(self, text, *, kind="application/json", status=200, headers=(), is_cut=False):
+        data = text.encode("utf-8", "surrogateescape")
         self.head(status, {"Content-Type": kind, "Content-Length": str(len(data)), **dict(headers)})
         self.wfile.write(data[: len(data) // 2] if is_cut else data)
         self.close_connection = self.close_connection or is_cut

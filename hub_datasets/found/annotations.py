@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from hub_datasets.cards import Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
@@ -24,14 +24,7 @@ from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, layout_of
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
-from turkic_idiom_tasks.io.reading import (
-    MalformedError,
-    display,
-    first_fault,
-    first_line,
-    read_json_lines,
-    relative_parts,
-)
+from turkic_idiom_tasks.io.reading import display, first_fault, first_line, read_json_lines, relative_parts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans
 from turkic_idiom_tasks.spans import Span, span_problem
@@ -41,7 +34,7 @@ FOLDER = Path(__file__).parent / "data"  # the annotations of this project
 CORPORA = "corpora.jsonl"
 IDIOMATIC, LITERAL, UNCLEAR, NONE = SENSES = ("idiomatic", "literal", "unclear", "none")
 MISSING = "the file is not there"
-Row = TypeVar("Row")
+Row = TypeVar("Row", bound=BaseModel)
 _CARD = Path(__file__).parent / "found_card.md"
 _SCHEMA = pa.schema([*SCHEMAS["spans"], *SCHEMAS["found"]])
 
@@ -82,33 +75,29 @@ class Joined:
     """Sentences that were found again, and what was not."""
 
     rows: dict[str, list[dict[str, object]]] = field(default_factory=lambda: defaultdict(list))  # language -> rows
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # language and sense -> annotations
-    attested: set[tuple[str, str]] = field(default_factory=set)  # language and concept, found in idiomatic use
+    kept: dict[str, list[Annotation]] = field(default_factory=lambda: defaultdict(list))  # language -> annotations
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)  # corpus and reason -> annotations
     corpora: dict[str, Corpus] = field(default_factory=dict)  # that gave a sentence
 
 
 def read_corpora(folder: Path) -> dict[str, Corpus]:
     """Return the corpora of a folder of annotations by name."""
-    return {corpus.corpus: corpus for corpus in _parsed(folder / CORPORA, TypeAdapter(Corpus))}
+    return {corpus.corpus: corpus for corpus in _parsed(folder / CORPORA, Corpus)}
 
 
 def read_annotations(folder: Path, language: str) -> list[Annotation]:
     """Return the annotations of a language; none if the folder has no file for it."""
     path = folder / f"{language}.jsonl"
-    return _parsed(path, TypeAdapter(Annotation)) if path.is_file() else []
+    return _parsed(path, Annotation) if path.is_file() else []
 
 
-def _parsed(path: Path, adapter: TypeAdapter[Row]) -> list[Row]:
+def _parsed(path: Path, model: type[Row]) -> list[Row]:
     rows = []
     for line in read_json_lines(path):
         try:
-            if line.problem:
-                raise MalformedError(line.problem)
-            rows.append(adapter.validate_python(line.value))
-        except (MalformedError, ValidationError) as error:
-            fault = first_fault(error) if isinstance(error, ValidationError) else error
-            raise InputError(f"{path}:{line.number}: {fault}") from error
+            rows.append(model.model_validate(line.value))
+        except ValidationError as error:
+            raise InputError(f"{path}:{line.number}: {line.problem or first_fault(error)}") from error
     return rows
 
 
@@ -143,14 +132,14 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             if annotation.corpus not in known or annotation.file not in known[annotation.corpus].files:
                 raise InputError(f"{folder}: {CORPORA} does not name {annotation.corpus}/{annotation.file}; add it")
             by_place[place].append(annotation)
-        sentences: dict[tuple[str, str], dict[str, CorpusSentence]] = {}
+        sentences: dict[Path, dict[str, CorpusSentence]] = {}  # of each file by id
         for place, of_sentence in by_place.items():
             corpus = known[place[0]]
             path = corpus.place(place[1], corpora)
-            if place[:2] not in sentences:
+            if path not in sentences:
                 read = read_sentences(path) if path.is_file() else ()
-                sentences[place[:2]] = {sentence.id: sentence for sentence in read}
-            sentence = sentences[place[:2]].get(place[2])
+                sentences[path] = {sentence.id: sentence for sentence in read}
+            sentence = sentences[path].get(place[2])
             reason = None
             if not path.is_file():
                 reason = MISSING
@@ -165,10 +154,7 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             if reason is not None:
                 joined.left_out[corpus.corpus, reason] += len(of_sentence)
             elif sentence is not None and not (unseen and any(map(_is_seen, of_sentence))):
-                joined.counts.update((language, annotation.sense) for annotation in of_sentence)
-                for annotation in of_sentence:
-                    if annotation.sense == IDIOMATIC and annotation.concept:
-                        joined.attested.add((language, annotation.concept))
+                joined.kept[language] += of_sentence
                 joined.corpora[corpus.corpus] = corpus
                 joined.rows[language].append(_row(sentence.text, of_sentence, corpus, language, lexicon))
     return joined
@@ -184,26 +170,21 @@ def _row(
     text: str, annotations: Sequence[Annotation], corpus: Corpus, language: str, lexicon: Lexicon
 ) -> dict[str, object]:
     """Return a sentence as a row of a span config, with where it is from."""
-    spans: set[Span] = set()
-    problems = []
+    idioms: set[Span] = set()
     for annotation in annotations:
-        problems.append(span_problem(annotation.spans or (), text))
         if annotation.sense == IDIOMATIC:
-            spans.update(annotation.spans or ())
-    problems.append(span_problem(tuple(sorted(spans)), text))  # two idioms may not share a word
-    for problem in filter(None, problems):
-        place = f"{annotations[0].corpus}/{annotations[0].file}, sentence {display(annotations[0].sentence)}"
-        raise InputError(f"{place}: {problem}; correct its annotations")
+            idioms.update(annotation.spans or ())
+    spans = tuple(sorted(idioms))
+    for marked in (*(annotation.spans or () for annotation in annotations), spans):  # two idioms may not share a word
+        problem = span_problem(marked, text)
+        if problem:
+            place = f"{annotations[0].corpus}/{annotations[0].file}, sentence {display(annotations[0].sentence)}"
+            raise InputError(f"{place}: {problem}; correct its annotations")
     # The sense of the sentence is that of its first idiom of the lexicon, if it has one.
     first = min(annotations, key=lambda row: (SENSES.index(row.sense), row.concept is None))
     entry = lexicon.of(language).get(first.concept or "")
-    tagged = tag_sentence(
-        f"{first.corpus}/{first.file}/{first.sentence}",
-        language,
-        entry.idiom if entry else first.concept or text,  # sentences without an idiom are resampled one by one
-        text,
-        sorted(spans),
-    )
+    idiom = entry.idiom if entry else first.concept or text  # sentences without an idiom are resampled one by one
+    tagged = tag_sentence(f"{first.corpus}/{first.file}/{first.sentence}", language, idiom, text, spans)
     return tagged.document() | {
         "concept": first.concept,
         "sense": first.sense,

@@ -114,13 +114,12 @@ class Miner:
 
 def _is_connected(matched: Sequence[Span], arcs: Sequence[Arc]) -> bool:
     """Return whether the dependencies between the matched words join them all."""
-
-    def touches(word: Span, other: Span) -> bool:
-        return word.start < other.end and other.start < word.end
-
     groups = [{number} for number in range(len(matched))]
-    for dependent, head in arcs:
-        ends = {n for n, word in enumerate(matched) if touches(word, dependent) or touches(word, head)}
+    for arc in arcs:
+        ends = set()
+        for number, word in enumerate(matched):
+            if any(word.start < end.end and end.start < word.end for end in arc):
+                ends.add(number)
         joined = [group for group in groups if group & ends]
         if len(joined) > 1:
             groups = [group for group in groups if not group & ends] + [set().union(*joined)]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
-from hub_datasets.import_report import CHANGED, DROPPED, Imported, ImportReport
+from hub_datasets.import_report import CHANGED, DROPPED, Imported
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_whole_table
 from turkic_idiom_tasks.io.reading import display, first_unseen
@@ -57,8 +57,17 @@ def read_dodiom(path: Path) -> list[Row]:
 
 def _row(place: str, cells: Mapping[str, str]) -> Row:
     """Return a row; a word is searched for in the sentence after the word before it."""
-    words = _list(place, "words", cells["words"], str)
-    gold = _list(place, "idiom_indices", cells["idiom_indices"], int)
+    lists: dict[str, list[Any]] = {}
+    for column, kind in (("words", str), ("idiom_indices", int)):
+        try:
+            items = ast.literal_eval(cells[column])  # which parses a Python list without running any code
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            items = None
+        if not isinstance(items, list) or any(type(item) is not kind for item in items):
+            value = display(cells[column])
+            raise InputError(f"{place}: {column} {value} is not a list of {kind.__name__}; restore the row")
+        lists[column] = items
+    words, gold = lists["words"], lists["idiom_indices"]
     if not gold or not all(0 <= number < len(words) for number in gold):
         indices = display(cells["idiom_indices"])
         raise InputError(f"{place}: idiom_indices {indices} are not numbers of its {len(words)} words; restore the row")
@@ -74,28 +83,17 @@ def _row(place: str, cells: Mapping[str, str]) -> Row:
     return Row(idiom, sentence, tuple(places), frozenset(gold), was_composed=composed != texts)
 
 
-def _list(place: str, column: str, value: str, kind: type) -> list[Any]:
-    """Return the Python list in a cell, which is parsed without running any code."""
-    try:
-        items = ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        items = None
-    if not isinstance(items, list) or any(type(item) is not kind for item in items):
-        raise InputError(f"{place}: {column} {display(value)} is not a list of {kind.__name__}; restore the row")
-    return items
-
-
 def import_dodiom(path: Path) -> Imported:
     """Return the lexicon of the idiomatic rows of the Turkish table."""
-    report = ImportReport(FORMAT, path)
+    imported = Imported(FORMAT, path)
     kept: list[tuple[str, str, tuple[Span, ...]]] = []
     sentences: set[str] = set()
     for number, row in enumerate(read_dodiom(path), start=1):
-        report.lines.add(number)
+        imported.lines.add(number)
         idiom, sentence = clean_text(row.idiom, _TURKISH), clean(row.sentence, _TURKISH)
         spans = gold_spans(row, sentence)
         if row.was_composed:
-            report.add(CHANGED, COMPOSED, number, "tr", sentence)
+            imported.add(CHANGED, COMPOSED, number, "tr", sentence)
         reason = idiom_problem(idiom, _TURKISH)
         if not reason:
             if not spans:
@@ -107,21 +105,20 @@ def import_dodiom(path: Path) -> Imported:
             elif sentence in sentences:
                 reason = "sentence is there already"
         if reason:
-            report.add(DROPPED, reason, number, "tr", sentence)
+            imported.add(DROPPED, reason, number, "tr", sentence)
         else:
             sentences.add(sentence)
             kept.append((idiom, sentence, spans))
     stems = concept_stems(("tr", idiom) for idiom, _, _ in kept)
     n_senses: Counter[str] = Counter()
-    concepts, entries = [], []
+    imported.readings, imported.entries = len(imported.lines), {"tr": []}
     for idiom, sentence, spans in kept:
         stem = stems["tr", idiom]
         n_senses[stem] += 1
         concept = sense_id(stem, n_senses[stem])
-        concepts.append(Concept(concept, ""))
-        entries.append(Entry(concept, idiom, None, sentence, spans, source=FORMAT))
-    report.readings, report.concepts, report.entries = len(report.lines), len(concepts), {"tr": len(entries)}
-    return Imported(concepts, {"tr": entries}, report)
+        imported.concepts.append(Concept(concept, ""))
+        imported.entries["tr"].append(Entry(concept, idiom, None, sentence, spans, source=FORMAT))
+    return imported
 
 
 def gold_spans(row: Row, sentence: str) -> tuple[Span, ...]:

@@ -17,31 +17,31 @@ HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
 
 @pytest.fixture
 def dataset(capsys):
-    """A function that runs `turkic-idiom dataset` here and returns exit code, stdout and stderr."""
+    """A function that runs `turkic-idiom dataset` here, checks its exit code, and returns stdout and stderr."""
 
-    def run(*arguments):
+    def run(*arguments, code=0):
         capsys.readouterr()
-        code = main(["dataset", *map(str, arguments)])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, captured.err
+        done = main(["dataset", *map(str, arguments)])
+        out, err = capsys.readouterr()
+        assert (done, "Traceback" in err) == (code, False), err
+        return out, err
 
     return run
 
 
 @pytest.fixture
 def ask_models(capsys, tmp_path, monkeypatch):
-    """A function that runs a command of `turkic-idiom` on a server, in an empty folder; the key is written nowhere."""
+    """Like `dataset` for any command that asks a server, in an empty folder; the key is written nowhere."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
-    def run(*arguments, server, models=(MODEL,)):
+    def run(*arguments, server, models=(MODEL,), code=0):
         capsys.readouterr()
         chosen = [part for name in models for part in ("--model", name)]
-        code = main([*map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
-        captured = capsys.readouterr()
-        assert KEY not in captured.out + captured.err
-        return code, captured.out, captured.err
+        done = main([*map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
+        out, err = capsys.readouterr()
+        assert (done, KEY in out + err) == (code, False), err
+        return out, err
 
     yield run
     for path in tmp_path.rglob("*"):
@@ -58,6 +58,13 @@ def bundled():
 def bundled_layout(bundled):
     """The bundled lexicon in the Hub layout, made once."""
     return hub_layout(bundled)
+
+
+def kevser_file(folder, *rows):
+    """A table of Turkish idioms in the format kevser, of ``idiom;meaning;gloss``."""
+    path = folder / "kevser.csv"
+    path.write_text("\n".join(["Deyimler;Türkçe Anlamı;İngilizce Anlamı", *rows]) + "\n", encoding="utf-8")
+    return path
 
 
 def two_concepts():
@@ -109,13 +116,14 @@ def _warm(session_online):
 
 @pytest.fixture
 def online(_warm, hub, tmp_path):
-    """A function that runs `turkic-idiom` with the Hub's real clients; the token is never in the output."""
+    """Like `dataset` for any command, with the Hub's real clients; the token is never in the output."""
 
-    def run(*arguments, **environment):
+    def run(*arguments, code=0, **environment):
         done = _warm.run(*arguments, cwd=tmp_path, **environment)
+        assert done.returncode == code, done.stdout + done.stderr
         assert TOKEN not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
-        return done
+        return done.stdout, done.stderr
 
     return run
 

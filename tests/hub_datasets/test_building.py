@@ -6,13 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
 import pytest
 
 from hub_datasets.planting import EXAMPLE_KINDS, MEANING_KINDS, plant
 from tests.hub_datasets.scripted_models import Knowledge, as_json, breaking, judgement, verification
-from tests.llm_server import KEY, MODEL, Failure, Slow, asked, running_llm, share_of, texts_in
+from tests.llm_server import MODEL, Failure, Slow, asked, running_llm, share_of, texts_in
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
@@ -46,18 +45,16 @@ def lines(path):
 
 
 def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, knowledge, tmp_path):
-    concepts = sorted(bundled.concepts)[:16]
     expected = set()
     with (tmp_path / "idioms.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["gloss", *LANGUAGES])
-        for concept in concepts:
-            row = [bundled.of(code)[concept].idiom if concept in bundled.of(code) else "-" for code in LANGUAGES]
-            table.writerow([bundled.concepts[concept].gloss, *row])
-            expected |= {(code, idiom) for code, idiom in zip(LANGUAGES, row, strict=True) if idiom != "-"}
+        for concept in sorted(bundled.concepts)[:16]:
+            row = {code: bundled.of(code)[concept].idiom for code in LANGUAGES if concept in bundled.of(code)}
+            table.writerow([bundled.concepts[concept].gloss, *(row.get(code, "-") for code in LANGUAGES)])
+            expected |= set(row.items())
     with running_llm(breaking(knowledge.writer)) as server:
-        code, _, err = build("enrich", "--in", "idioms.csv", "--out", "draft", server=server)
-        assert code == 0, err
+        _, err = build("enrich", "--in", "idioms.csv", "--out", "draft", server=server)
         # one question for each idiom, and a fifth of them twice
         assert len(expected) < len(server.requests) < 1.4 * len(expected)
     assert "0 without a readable one" in err
@@ -69,15 +66,14 @@ def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, k
             assert entry.example is None or entry.spans
             assert "enriched by scripted, enrich-2, 20" in entry.status
     with running_llm(knowledge.verifier) as server:
-        code, _, err = build("verify", "draft", "--plant", "0.05", "--out", "verified", server=server)
-        assert code == 0, err
+        build("verify", "draft", "--plant", "0.05", "--out", "verified", server=server)
     rejected = lines(tmp_path / "verified-rejected.jsonl")
     n_verified = sum(len(rows) for rows in load_lexicon(tmp_path / "verified").entries.values())
     assert n_verified + len(rejected) == len(expected)
     assert n_verified > 0.9 * len(expected)
     assert {row["reason"].partition(":")[0] for row in rejected} <= {"incomplete", "malformed", "duplicate"}
-    assert dataset("annotate", "--in", "verified", "--out", "annotated")[0] == 0
-    assert dataset("check", "--format-only", "annotated")[0] == 0
+    dataset("annotate", "--in", "verified", "--out", "annotated")
+    dataset("check", "--format-only", "annotated")
 
 
 def test_what_is_there_is_never_overwritten(build, bundled, tmp_path):
@@ -95,7 +91,7 @@ def test_what_is_there_is_never_overwritten(build, bundled, tmp_path):
         return as_json(citation_form="başka bir deyim", meaning="yeni", example=example)
 
     with running_llm(behave) as server:
-        assert build("enrich", "--in", "gaps", "--out", "filled", server=server)[0] == 0
+        build("enrich", "--in", "gaps", "--out", "filled", server=server)
         assert len(server.requests) == 2  # one for each gap
     filled = load_lexicon(tmp_path / "filled")
     entry = filled.of("tr")[first]
@@ -116,8 +112,7 @@ def test_a_citation_form_takes_the_place_of_a_list_only_if_it_is_the_same_idiom(
         return as_json(citation_form=form, meaning="görmezden gelmek", example=example)
 
     with running_llm(behave) as server:
-        code, out, _ = build("enrich", "--in", "list.csv", "--out", "draft", server=server)
-    assert code == 0
+        out, _ = build("enrich", "--in", "list.csv", "--out", "draft", server=server)
     lexicon = load_lexicon(tmp_path / "draft")
     assert list(lexicon.entries) == ["tr"]
     by_idiom = {entry.idiom: entry for entry in lexicon.of("tr").values()}
@@ -137,7 +132,7 @@ def test_the_paper_s_prompt_asks_about_a_row_of_languages(build, tmp_path):
         "UZ-Deyim": "koʻz yummoq", "UZ-Anlam": "koʻrmaganga olmoq", "UZ-Ornek": "-",
     }  # fmt: skip
     with running_llm(lambda body: json.dumps([answer])) as server:
-        assert build("enrich", "--in", "paper.json", "--out", "draft", "--set", "prompt=1", server=server)[0] == 0
+        build("enrich", "--in", "paper.json", "--out", "draft", "--set", "prompt=1", server=server)
     (body,) = server.requests
     assert "If an idiom cell in a dialect is empty or contains only a hyphen (-)" in body["messages"][0]["content"]
     assert '"TK-Deyim": "-", "GA-Deyim": "-", "UZ-Deyim": "koʻz yummoq"' in asked(body)
@@ -161,8 +156,7 @@ def test_only_a_consistent_and_sure_acceptance_accepts(build, bundled, tmp_path)
         "Accept",
     ]
     with running_llm(lambda body: answers[idioms.index(texts_in(body)[0])]) as server:
-        code, out, _ = build("verify", "lexicon", "--out", "kept", server=server)
-    assert code == 0
+        out, _ = build("verify", "lexicon", "--out", "kept", server=server)
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
     reasons = {row["entry"]["concept"]: row["reason"] for row in lines(tmp_path / "kept-rejected.jsonl")}
     assert [reasons[concept].partition(" (")[0] for concept in concepts[1:]] == [
@@ -189,7 +183,7 @@ def test_rules_remove_incomplete_malformed_and_duplicate_entries(build, bundled,
     ]
     write_lexicon(tmp_path / "lexicon", [bundled.concepts[concept] for concept in concepts], {"tr": entries})
     with running_llm(lambda body: verification(True, True, True)) as server:
-        assert build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", server=server)[0] == 0
+        build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", server=server)
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
     reasons = {row["entry"]["concept"]: row["reason"] for row in lines(tmp_path / "kept-rejected.jsonl")}
     assert reasons[second.concept].startswith("incomplete")
@@ -201,9 +195,8 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 24)
     planting = ("lexicon", "--plant", "0.25")
     with running_llm(knowledge.verifier) as server:
-        code, out, _ = build("verify", *planting, "--min-caught", "0.9", "--out", "kept", server=server)
+        out, _ = build("verify", *planting, "--min-caught", "0.9", "--out", "kept", server=server)
         assert len(server.requests) == 2 * (24 + 6)
-    assert code == 0
     planted = [row for row in lines(tmp_path / "lexicon-verdicts.jsonl") if row["planted"]]
     assert {row["planted"] for row in planted} >= {"other", "other example"}
     assert all(row["decision"] == "reject" for row in planted)
@@ -215,20 +208,19 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
     assert {entry.meaning for entry in kept.of("tr").values()} <= {bundled.of("tr")[name].meaning for name in concepts}
     with running_llm(lambda body: verification(True, True, True)) as server:
         arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--set", "cache=b")
-        code, _, err = build("verify", *arguments, server=server)
-    assert (code, (tmp_path / "none").exists()) == (1, False)
+        _, err = build("verify", *arguments, code=1, server=server)
+    assert not (tmp_path / "none").exists()
     assert "0.0% of the planted errors were caught" in err
 
 
 def test_what_is_planted_is_wrong_and_of_the_kind_that_is_said():
+    literal = {"literal_example": "Göle taş attı.", "literal_paraphrase": "Bana kaya parçası fırlattı."}
     entries = {
-        "a": Entry("a", "taş atmak", "birine iğneleyici söz söylemek", "Bana taş attı.", (Span(5, 13),)),
+        "a": Entry("a", "taş atmak", "birine iğneleyici söz söylemek", "Bana taş attı.", (Span(5, 13),), **literal),
         "b": Entry("b", "laf sokmak", "birine iğneleyici ve kırıcı söz söylemek"),
         "c": Entry("c", "diş bilemek", "birine öç almak için söz vermek"),
         "d": Entry("d", "küplere binmek", "çok öfkelenmek"),
     }
-    literal = {"literal_example": "Göle taş attı.", "literal_paraphrase": "Bana kaya parçası fırlattı."}
-    entries["a"] = replace(entries["a"], **literal)
     concepts = {name: Concept(name, "") for name in entries}
     lexicon = Lexicon(concepts, {"tr": entries}, "0" * 40, equivalents={("a", "b"): "near"})
     kinds = {}
@@ -245,8 +237,7 @@ def test_judge_prints_shares_with_intervals_beside_the_paper_s(build, bundled, t
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 10)
     low = {bundled.of("tr")[concept].idiom for concept in concepts[:3]} | {bundled.of("az")[concepts[0]].idiom}
     with running_llm(lambda body: judgement("low" if texts_in(body)[0] in low else "HIGH")) as server:
-        code, out, _ = build("judge", "lexicon", server=server)
-    assert code == 0
+        out, _ = build("judge", "lexicon", server=server)
     table = {line.split()[0]: line.split() for line in out.splitlines()[1:]}
     # Turkish: 7 of 10 are HIGH; Azerbaijani: 9 of 10; their mean is 80%
     assert table["tr"][1:4] == ["10", "0", "70.0%"]
@@ -269,8 +260,7 @@ def test_a_panel_has_the_majority_and_its_agreement(build, bundled, tmp_path):
     }
     answers = {name.rpartition("/")[2]: own for name, own in votes.items()}
     with running_llm(lambda body: judgement(answers[body["model"]][idioms.index(texts_in(body)[0])])) as server:
-        code, out, _ = build("judge", "lexicon", "--verdicts", "all.jsonl", server=server, models=list(votes))
-    assert code == 0
+        out, _ = build("judge", "lexicon", "--verdicts", "all.jsonl", server=server, models=list(votes))
     rows = lines(tmp_path / "all.jsonl")
     # a tie of LOW and MEDIUM counts as the lower one; a case without a readable vote has no quality
     assert [row["quality"] for row in rows] == ["HIGH", "HIGH", "LOW", None]
@@ -287,9 +277,9 @@ def test_across_languages_the_idiom_of_one_stands_with_the_meaning_of_the_other(
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 30, languages=("tr", "uz"))
     with running_llm(knowledge.judge) as server:
         arguments = ("lexicon", "--cross-lingual", "tr:uz", "--plant", "0.2", "--min-caught", "1")
-        code, out, _ = build("judge", *arguments, server=server)
-        assert build("judge", "lexicon", "--cross-lingual", "tr:gag", server=server)[0] == 2
-    assert (code, len(server.requests)) == (0, 36)
+        out, _ = build("judge", *arguments, server=server)
+        build("judge", "lexicon", "--cross-lingual", "tr:gag", code=2, server=server)
+    assert len(server.requests) == 36
     asked_texts = {tuple(texts_in(body)) for body in server.requests}
     for concept in concepts:
         assert (bundled.of("tr")[concept].idiom, bundled.of("uz")[concept].meaning) in asked_texts
@@ -301,8 +291,8 @@ def test_a_dry_run_prints_requests_and_cost_and_sends_nothing(build, bundled, tm
     small_lexicon(tmp_path / "lexicon", bundled, 5)
     (tmp_path / "prices.yaml").write_text("scripted: {input: 1000000, output: 2000000}\n")
     with running_llm(lambda body: judgement("HIGH")) as server:
-        code, out, _ = build("judge", "lexicon", "--dry-run", "--set", "prices=prices.yaml", server=server)
-        assert (code, server.requests) == (0, [])
+        out, _ = build("judge", "lexicon", "--dry-run", "--set", "prices=prices.yaml", server=server)
+        assert server.requests == []
         cells = out.splitlines()[1].split()
         assert cells[:4] == ["scripted", "judge-monolingual-2", "10", "10"]
         tokens = [int(cell.replace(",", "")) for cell in cells[4:6]]
@@ -310,19 +300,9 @@ def test_a_dry_run_prints_requests_and_cost_and_sends_nothing(build, bundled, tm
         assert float(cells[6]) == tokens[0] + 2 * tokens[1]  # at a price of one and two for each token
         assert not list(tmp_path.glob("*judged*"))
         build("judge", "lexicon", server=server)
-        _, out, _ = build("judge", "lexicon", "--dry-run", server=server)
+        out, _ = build("judge", "lexicon", "--dry-run", server=server)
         assert out.splitlines()[1].split()[2:] == ["10", "0", "0", "0", "unknown"]
         assert len(server.requests) == 10
-
-
-def test_errors_of_the_server_are_one_line_and_leave_nothing(build, bundled, tmp_path):
-    small_lexicon(tmp_path / "lexicon", bundled, 5)
-    with running_llm(lambda body: Failure(401, f"no such key: {KEY}")) as server:
-        code, out, err = build("judge", "lexicon", server=server)
-    assert (code, out) == (1, "")
-    assert "401, the key in OPENAI_API_KEY is not accepted" in err
-    assert len(err.splitlines()) == 1
-    assert not list(tmp_path.glob("*judged*"))
 
 
 @pytest.mark.parametrize("behave", [lambda body: Failure(500), lambda body: "Hayır."], ids=["dead", "unreadable"])
@@ -339,8 +319,8 @@ def test_a_command_to_which_nothing_was_answered_fails_and_writes_nothing(build,
             ("judge", "lexicon"),
             ("judge", "mine.jsonl"),
         ):
-            code, out, err = build(*arguments, "--set", "retries=0", server=server)
-            assert (code, out) == (1, ""), arguments
+            out, err = build(*arguments, "--set", "retries=0", code=1, server=server)
+            assert out == "", arguments
             assert "none of the questions has a readable answer" in err.splitlines()[-1]
     assert {path for path in set(tmp_path.iterdir()) - before if "language-model-answers" not in path.name} == set()
 
@@ -358,8 +338,8 @@ def test_wrong_arguments(build, bundled, tmp_path):
             ("judge", ("lexicon", "--set", "prices=prices.yaml"), 1, "'scripted.input': Input should be"),
             ("judge", ("bare",), 1, "run dataset enrich first"),
         ):
-            code, _, err = build(command, *arguments, server=server)
-            assert (code, message in err) == (expected, True), err
+            _, err = build(command, *arguments, code=expected, server=server)
+            assert message in err
         assert not server.requests
 
 
@@ -384,9 +364,9 @@ def test_a_command_that_is_interrupted_or_killed_goes_on_where_it_was(build, bun
             assert said == ([interrupted] if end == signal.SIGINT else [])
             time.sleep(0.1)
         assert len(server.requests) < 60
-        assert build(*arguments, server=server)[0] == 0
+        build(*arguments, server=server)
         assert 60 <= len(server.requests) <= 60 + 2 * 3  # at most those under way at either end were sent twice
         n_sent, texts = len(server.requests), (tmp_path / "lexicon-judged.jsonl").read_text()
-        assert build("judge", "lexicon", server=server)[0] == 0
+        build("judge", "lexicon", server=server)
         assert len(server.requests) == n_sent
     assert (tmp_path / "lexicon-judged.jsonl").read_text() == texts

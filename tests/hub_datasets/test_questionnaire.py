@@ -30,9 +30,8 @@ def items(item_lexicon):
 
 
 def data_of(page_file):
-    return json.loads(
-        re.search(r'<script type="application/json" id="data">(.*?)</script>', page_file.read_text("utf-8"))[1]
-    )
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page_file.read_text("utf-8"))
+    return json.loads(found[1])
 
 
 def test_items_are_of_each_kind_alike_and_the_page_holds_no_key(page_file, items):

@@ -9,6 +9,7 @@ from hub_datasets.import_report import Note, Reading
 from hub_datasets.importing import import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.turkish import split_senses
+from tests.hub_datasets.conftest import kevser_file
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
 
@@ -36,29 +37,6 @@ def paper_rows(tmp_path, *rows):
     """Rows, each a text or what JSON is made of, as lines of the release."""
     lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
     return list(paper.read(write(tmp_path, *lines)))
-
-
-def test_paper_rows_align_languages(tmp_path):
-    row = {
-        "TR-Deyim": "ağzı kulaklarına varmak",
-        "TR-Anlam": "çok sevinmek",
-        "TR-Ornek": "Haberi duyunca ağzı kulaklarına vardı.",
-        "AZ-Deyim": "ağzı qulaqlarının dibinə getmək",
-        "AZ-Anlam": "çox sevinmək",
-        "AZ-Ornek": " - ",
-        "TK-Deyim": "-",
-        "TK-Anlam": "",
-        "GA-Deyim": "aazı kulaanda",
-        "UZ-Deyim": "ogʻzi qulogʻida",
-        "UZ-Anlam": None,
-    }
-    (source,) = paper_rows(tmp_path, row)
-    assert source.readings == {
-        "tr": Reading("ağzı kulaklarına varmak", "çok sevinmek", "Haberi duyunca ağzı kulaklarına vardı."),
-        "az": Reading("ağzı qulaqlarının dibinə getmək", "çox sevinmək"),
-        "gag": Reading("aazı kulaanda"),
-        "uz": Reading("ogʻzi qulogʻida"),
-    }
 
 
 def test_paper_keys_in_any_spelling(tmp_path):
@@ -171,18 +149,16 @@ def test_uzbek_torn_headword_is_joined_and_its_senses_with_it(tmp_path):
 # kevser
 
 
-def kevser_rows(tmp_path, *rows):
-    return list(turkish.read_kevser(write(tmp_path, "\ufeffDeyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)))
-
-
 def test_kevser_initials_are_small_in_turkish_unless_they_are_of_names(tmp_path):
-    rows = kevser_rows(
+    path = kevser_file(
         tmp_path,
         "Işığı görmek;İyi anlamak.;To see",
         "İpe un sermek;Isrardan kaçmak;Excuses",
         "Nuh der peygamber demez;Çok inatçı;Stubborn",
         "Karaman’ın koyunu;Yanıltıcı;x",
     )
+    path.write_text("\ufeff" + path.read_text("utf-8"), "utf-8")  # as Excel begins a file
+    rows = list(turkish.read_kevser(path))
     assert [row.readings["tr"] for row in rows] == [
         Reading("ışığı görmek", "iyi anlamak"),
         Reading("ipe un sermek", "ısrardan kaçmak"),
@@ -193,7 +169,7 @@ def test_kevser_initials_are_small_in_turkish_unless_they_are_of_names(tmp_path)
 
 
 def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path):
-    rows = kevser_rows(
+    path = kevser_file(
         tmp_path,
         "Dara düşmek;Darda kalmak;x",
         "Darda kalmak;Parasız kalmak;x",  # an idiom that also defines its neighbour: in order, kept
@@ -201,7 +177,8 @@ def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path)
         "Ortalıkta kimse kalmamak;İş yeri;x",
         "El açmak;Dilenmek;x",
     )
-    assert [row.problem for row in rows] == [None, None, None, "idiom is the meaning of another row", None]
+    problems = [row.problem for row in turkish.read_kevser(path)]
+    assert problems == [None, None, None, "idiom is the meaning of another row", None]
 
 
 # tdk
@@ -261,10 +238,6 @@ def test_files_that_cannot_be_read(tmp_path):
             import_source("kevser", path)
 
 
-def kevser_file(tmp_path, rows):
-    return write(tmp_path, "Deyimler;Türkçe Anlamı;İngilizce Anlamı", *rows)
-
-
 @pytest.mark.parametrize("stray", ['"Göz yummak;Anlam;x', 'Göz yummak;Anlam;"x'])
 @pytest.mark.parametrize("second", [None, '"Söz kesmek;Anlam;x'])
 def test_a_stray_quotation_mark_costs_its_own_row_alone(tmp_path, stray, second):
@@ -272,7 +245,7 @@ def test_a_stray_quotation_mark_costs_its_own_row_alone(tmp_path, stray, second)
     rows[2] = stray
     if second:
         rows[7] = second
-    read = list(turkish.read_kevser(kevser_file(tmp_path, rows)))
+    read = list(turkish.read_kevser(kevser_file(tmp_path, *rows)))
     assert [row.line for row in read] == list(range(2, 11))  # every physical line is accounted for
     faulty = {row.line: row.value for row in read if row.problem == "stray quotation mark"}
     expected = {4: stray} | ({9: second} if second else {})

@@ -16,6 +16,7 @@ from hub_datasets.verdicts import (
     pair_agreement,
     read_reviews,
 )
+from tests.hub_datasets.conftest import kevser_file
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
@@ -103,8 +104,7 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
         row("a", "CD"), row("b", "CD", verdicts=wrong("example")), row("c", "CD"),
         row("a", "EF", verdicts=wrong("meaning", "example")),
     )  # fmt: skip
-    code, stdout, _ = dataset("review", file, "--data", directory)
-    assert code == 0
+    stdout, _ = dataset("review", file, "--data", directory)
     lexicon = load_lexicon(directory)
     by_field = {one.field: one for one in agreements(lexicon)}
     assert {one.entries for one in by_field.values()} == {2}  # c is unknown to one of its two reviewers
@@ -134,15 +134,14 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
 def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory, tmp_path, dataset):
     before = load_lexicon(directory).revision
     first = write(tmp_path / "one.jsonl", row("b", comment="çox yaxşı"), row("a", day="2026-02-03"))
-    assert dataset("review", first, "--data", directory)[0] == 0
+    dataset("review", first, "--data", directory)
     second = write(tmp_path / "two.jsonl", row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD"))
-    code, stdout, _ = dataset("review", second, first, "--data", directory)
-    assert code == 0
+    stdout, _ = dataset("review", second, first, "--data", directory)
     assert "1 reviews added, 1 replaced, 1 there already, 2 older than those there" in stdout
     written = [json.loads(line) for line in (directory / REVIEWS_FILE).read_text("utf-8").splitlines()]
     assert written == [row("a", day="2026-02-03"), row("b", day="2026-02-02"), row("c", "CD")]
     assert load_lexicon(directory).revision == before
-    assert dataset("check", directory, "--format-only")[0] == 0
+    dataset("check", directory, "--format-only")
 
 
 def test_what_no_time_decides_is_kept_twice_reported_and_counts_for_nobody(directory, tmp_path, dataset):
@@ -151,15 +150,15 @@ def test_what_no_time_decides_is_kept_twice_reported_and_counts_for_nobody(direc
         write(tmp_path / "2.jsonl", row("a")),
     ]
     for _ in range(2):  # sent again they change nothing
-        code, stdout, _ = dataset("review", *files, "--data", directory)
-        assert (code, "AB on 'a' in az: two reviews differ" in stdout) == (0, True)
+        stdout, _ = dataset("review", *files, "--data", directory)
+        assert "AB on 'a' in az: two reviews differ" in stdout
         assert "agreement: no entry was judged by two reviewers yet" in stdout
         assert [review.reviewer for review in load_lexicon(directory).reviews] == ["AB", "AB", "CD"]
     assert "0 reviews added, 0 replaced, 3 there already, 0 older than those there, 0 in conflict" in stdout
-    assert dataset("check", directory, "--format-only")[0] == 0
+    dataset("check", directory, "--format-only")
     newest = write(tmp_path / "3.jsonl", row("a", day="2026-02-02"))
-    code, stdout, _ = dataset("review", newest, "--data", directory)
-    assert (code, "1 replaced" in stdout, "two reviews differ" in stdout) == (0, True, False)
+    stdout, _ = dataset("review", newest, "--data", directory)
+    assert ("1 replaced" in stdout, "two reviews differ" in stdout) == (True, False)
     assert [row.entries for row in agreements(load_lexicon(directory))] == [1, 1, 1, 1]
 
 
@@ -167,12 +166,11 @@ def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, datase
     file = write(tmp_path / "all.jsonl", row("a"), row("b", verdicts=UNKNOWN))
     assert language_figures(load_lexicon(directory))["az"]["reviewed_by_native_speakers"] == 0
     dataset("review", file, "--data", directory)
-    stats = [line.split() for line in dataset("stats", directory)[1].splitlines()]
+    stats = [line.split() for line in dataset("stats", directory)[0].splitlines()]
     assert ["reviewed", "by", "native", "speakers", "33.3%"] in stats  # 1 of 3; who does not know b did not review it
-    assert "| reviewed by native speakers | 33.3% |" in dataset("stats", directory, "--format", "card")[1]
-    assert json.loads(dataset("stats", directory, "--format", "json")[1])["languages"]["az"][
-        "reviewed_by_native_speakers"
-    ] == pytest.approx(1 / 3)
+    assert "| reviewed by native speakers | 33.3% |" in dataset("stats", directory, "--format", "card")[0]
+    figures = json.loads(dataset("stats", directory, "--format", "json")[0])["languages"]["az"]
+    assert figures["reviewed_by_native_speakers"] == pytest.approx(1 / 3)
 
 
 def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
@@ -187,11 +185,10 @@ def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
 
 def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset):
     dataset("review", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
-    assert dataset("annotate", "--in", directory, "--out", tmp_path / "spans")[0] == 0
+    dataset("annotate", "--in", directory, "--out", tmp_path / "spans")
     assert load_lexicon(tmp_path / "spans").reviewed("az") == {"a"}
-    source = tmp_path / "kevser.csv"
-    source.write_text("Deyimler;Türkçe Anlamı;İngilizce Anlamı\nGöz yummak;Görmezden gelmek;x\n", encoding="utf-8")
-    assert dataset("import", "--format", "kevser", source, "--out", directory, "--overwrite")[0] == 0
+    source = kevser_file(tmp_path, "Göz yummak;Görmezden gelmek;x")
+    dataset("import", "--format", "kevser", source, "--out", directory, "--overwrite")
     lexicon = load_lexicon(directory)
     assert [one.concept for one in lexicon.reviews] == ["a"]
     assert not lexicon.is_reviewed  # the entry is gone
@@ -218,17 +215,15 @@ def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, t
     assert text.startswith(f"{bad}:2: ")
     assert message in text
     if "future" not in message:
-        code, stdout, stderr = dataset("review", good, bad, "--data", directory)
-        assert (code, stdout) == (1, "")
-        assert stderr.splitlines()[0] == printable(text)
+        stdout, stderr = dataset("review", good, bad, "--data", directory, code=1)
+        assert (stdout, stderr.splitlines()[0]) == ("", printable(text))
     assert not (directory / REVIEWS_FILE).exists()
 
 
 def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, dataset):
     many = write(tmp_path / "many.jsonl", *("{" for _ in range(70)))
     empty = write(tmp_path / "empty.jsonl")
-    code, _, stderr = dataset("review", many, empty, tmp_path / "absent", "--data", directory)
-    assert code == 1
+    _, stderr = dataset("review", many, empty, tmp_path / "absent", "--data", directory, code=1)
     lines = stderr.splitlines()
     assert sum(line.startswith(f"{many}:") for line in lines) == 51
     assert f"{many}: 20 faults more" in lines

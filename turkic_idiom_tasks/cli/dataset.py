@@ -73,12 +73,11 @@ def import_(
         raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
-    report = imported.report
-    sys.stderr.write(f"{report.summary()}\n")
-    print_rows(report.reasons(), sys.stderr)
+    sys.stderr.write(f"{imported.summary()}\n")
+    print_rows(imported.reasons(), sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
-    languages = ", ".join(f"{code} {count}" for code, count in report.entries.items())
-    print_line(f"{out}: {report.concepts} concepts, entries: {languages}")
+    languages = ", ".join(f"{code} {len(entries)}" for code, entries in imported.entries.items())
+    print_line(f"{out}: {len(imported.concepts)} concepts, entries: {languages}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
@@ -171,13 +170,14 @@ def stats(
     With --attest, say how many idioms an outside dictionary lists, in a format of dataset import, and print the others.
     """
     from hub_datasets.cards import lexicon_card
-    from hub_datasets.lexicon_figures import figures_table, to_json
+    from hub_datasets.lexicon_figures import figures_table, language_figures
 
     lexicon = load_lexicon(directory)
     if dictionary is not None:
         _print_attestation(lexicon, *dictionary)
     elif format == "json":
-        print_line(json.dumps(to_json(lexicon), indent=2))
+        figures = {"revision": lexicon.revision, "concepts": len(lexicon.concepts)}
+        print_line(json.dumps(figures | {"languages": language_figures(lexicon)}, indent=2))
     elif format == "card":
         sys.stdout.write(lexicon_card(lexicon))
     else:

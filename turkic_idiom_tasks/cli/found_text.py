@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -109,7 +110,9 @@ def found(
     layout = found_text.found_layout(joined)
     layout.write(out)
     for language, of_language in joined.rows.items():
-        senses = ", ".join(f"{joined.counts[language, sense]} {sense}" for sense in found_text.SENSES)
-        n_idioms = sum(code == language for code, _ in joined.attested)
+        kept = joined.kept[language]
+        counts = Counter[str](row.sense for row in kept)
+        senses = ", ".join(f"{counts[sense]} {sense}" for sense in found_text.SENSES)
+        n_idioms = len({row.concept for row in kept if row.sense == found_text.IDIOMATIC and row.concept})
         print_line(f"{language}: {len(of_language)} sentences; annotations: {senses}; {n_idioms} idioms")
     print_line(f"{out}: {sum(layout.configs.values())} sentences")

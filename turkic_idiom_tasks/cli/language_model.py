@@ -87,7 +87,7 @@ def asking_settings(values: Sequence[str] | None, *, dry_run: bool) -> Asking:
 
 def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]] | None:
     """Return model -> replies to the questions, in order; None in a dry run, which prints what they would cost."""
-    from hub_datasets.questions import Budget, estimate, open_answers
+    from hub_datasets.questions import estimate, open_answers
 
     prices: dict[str, _Price] = {}
     if settings.prices is not None:
@@ -119,17 +119,15 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
             return None
         from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
 
-        budget = Budget(settings.max_requests, settings.max_tokens)
+        spent: Counter[str] = Counter()
         replies: dict[str, list[Reply]] = {}
         for name in names:
-            model = LanguageModel(
-                name, answers, budget, settings, base_url=settings.base_url, concurrency=settings.concurrency
-            )
+            model = LanguageModel(name, answers, settings, spent)
             with progress(name) as show:
                 replies[name] = model.ask(questions, progress=show)
             n_unreadable = sum(reply.value is None for reply in replies[name])
             line = (
-                f"{name}: {len(questions)} questions, {model.n_sent} requests sent, {budget.tokens:,} tokens so far; "
+                f"{name}: {len(questions)} questions, {model.n_sent} requests sent, {spent['tokens']:,} tokens so far; "
                 f"{model.n_repaired} asked again because the answer was not readable, {n_unreadable} without a "
                 "readable one"
             )
