@@ -1,3 +1,4 @@
+import json
 from functools import partial
 
 import pytest
@@ -58,6 +59,18 @@ def bundled():
 def bundled_layout(bundled):
     """The bundled lexicon in the Hub layout, made once."""
     return hub_layout(bundled)
+
+
+def write_lines(path, rows):
+    """Writes JSON lines, and returns the path; a row that is a text is a line as it stands."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
+    return path
+
+
+def read_lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def kevser_file(folder, *rows):

@@ -14,6 +14,7 @@ from hub_datasets.align import (
     assign,
     build_problem,
     choose_threshold,
+    new_matches,
     precision_recall,
     read_candidates,
 )
@@ -71,6 +72,13 @@ def test_a_threshold_needs_known_pairs_and_the_precision_must_be_reached():
         choose_threshold(points[:10], 0.5)
     with pytest.raises(InputError, match="only 0 pairs"):
         choose_threshold([], 0.5)
+
+
+def test_what_is_known_gets_no_new_entry():
+    lexicon = Lexicon({"c0": Concept("c0", "")}, {"uz": {"c0": Entry("c0", "bosh egmoq")}}, "0" * 40)
+    known = problem(3, 3, [frozenset(), frozenset({1}), frozenset()])  # the idiom of candidate 1 is there already
+    matches = [Match(0, 0, 0.9, None), Match(2, 1, 0.8, False), Match(2, 2, 0.7, None)]
+    assert new_matches(known, lexicon, matches) == matches[2:]
 
 
 def test_of_a_dictionary_definitions_and_english_glosses_are_compared(tmp_path):

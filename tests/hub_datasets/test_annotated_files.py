@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from hub_datasets.annotated_files import annotate_lexicon
+from tests.hub_datasets.conftest import read_lines, write_lines
 from turkic_idiom_tasks.annotation.annotate import annotate as annotate_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import printable
@@ -22,20 +23,6 @@ ROWS = [
 ]
 
 
-def write(tmp_path, *lines):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
-    return path
-
-
-def write_rows(tmp_path, rows=ROWS):
-    return write(tmp_path, *(json.dumps(row, ensure_ascii=False) for row in rows))
-
-
-def read(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.fixture
 def annotate(dataset):
     return partial(dataset, "annotate")
@@ -43,9 +30,9 @@ def annotate(dataset):
 
 def test_rows_come_out_tagged_or_with_a_reason(tmp_path, annotate):
     out = tmp_path / "out.jsonl"
-    stdout, stderr = annotate("--lang", "tr", "--in", write_rows(tmp_path), "--out", out)
+    stdout, stderr = annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", ROWS), "--out", out)
     assert stdout == f"{out}: 2 of 4 rows annotated\n"
-    first, second, third, fourth = read(out)
+    first, second, third, fourth = read_lines(out)
     # "Şimdi ayvayı mı yiyeceğiz?": ayvayı is 6 to 12, yiyeceğiz 16 to 25; each fragment begins with its own B
     assert first == ROWS[0] | {
         "tokens": ["Şimdi", "ayvayı", "mı", "yiyeceğiz", "?"],
@@ -63,12 +50,12 @@ def test_rows_come_out_tagged_or_with_a_reason(tmp_path, annotate):
 
 def test_an_annotated_file_can_be_annotated_again(tmp_path, annotate):
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    annotate("--lang", "tr", "--in", write_rows(tmp_path), "--out", first)
+    annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", ROWS), "--out", first)
     annotate("--lang", "tr", "--in", first, "--out", second)
-    assert read(first) == read(second)
-    rows = [row | {"sentence": "Yine ayvayı yedik."} if row["id"] == "a" else row for row in read(second)]
-    annotate("--lang", "tr", "--in", write_rows(tmp_path, rows), "--out", first, "--overwrite")
-    assert read(first)[0]["spans"] == [[5, 17]]
+    assert read_lines(first) == read_lines(second)
+    rows = [row | {"sentence": "Yine ayvayı yedik."} if row["id"] == "a" else row for row in read_lines(second)]
+    annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", rows), "--out", first, "--overwrite")
+    assert read_lines(first)[0]["spans"] == [[5, 17]]
 
 
 def row(**changes):
@@ -93,7 +80,7 @@ def row(**changes):
     ids=range(8),
 )
 def test_a_file_that_cannot_be_used_is_named_with_its_line_and_nothing_is_written(tmp_path, annotate, lines, message):
-    path = write(tmp_path, *lines)
+    path = write_lines(tmp_path / "in.jsonl", lines)
     out, err = annotate("--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl", code=1)
     (line,) = err.splitlines()
     assert (out, printable(err)) == ("", err)

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from hub_datasets.planting import EXAMPLE_KINDS, MEANING_KINDS, plant
+from tests.hub_datasets.conftest import read_lines
 from tests.hub_datasets.scripted_models import Knowledge, as_json, breaking, judgement, verification
 from tests.llm_server import MODEL, Failure, Slow, asked, running_llm, share_of, texts_in
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -40,10 +41,6 @@ def small_lexicon(directory, bundled, n, languages=("tr", "az")):
     return concepts
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, knowledge, tmp_path):
     expected = set()
     with (tmp_path / "idioms.csv").open("w", newline="", encoding="utf-8") as file:
@@ -67,7 +64,7 @@ def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, k
             assert "enriched by scripted, enrich-2, 20" in entry.status
     with running_llm(knowledge.verifier) as server:
         build("verify", "draft", "--plant", "0.05", "--out", "verified", server=server)
-    rejected = lines(tmp_path / "verified-rejected.jsonl")
+    rejected = read_lines(tmp_path / "verified-rejected.jsonl")
     n_verified = sum(len(rows) for rows in load_lexicon(tmp_path / "verified").entries.values())
     assert n_verified + len(rejected) == len(expected)
     assert n_verified > 0.9 * len(expected)
@@ -158,7 +155,7 @@ def test_only_a_consistent_and_sure_acceptance_accepts(build, bundled, tmp_path)
     with running_llm(lambda body: answers[idioms.index(texts_in(body)[0])]) as server:
         out, _ = build("verify", "lexicon", "--out", "kept", server=server)
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
-    reasons = {row["entry"]["concept"]: row["reason"] for row in lines(tmp_path / "kept-rejected.jsonl")}
+    reasons = {row["entry"]["concept"]: row["reason"] for row in read_lines(tmp_path / "kept-rejected.jsonl")}
     assert [reasons[concept].partition(" (")[0] for concept in concepts[1:]] == [
         "the verdict contradicts itself",
         "the verdict contradicts itself",
@@ -166,7 +163,7 @@ def test_only_a_consistent_and_sure_acceptance_accepts(build, bundled, tmp_path)
         "rejected",
         "the answer is not readable",
     ]
-    verdicts = lines(tmp_path / "lexicon-verdicts.jsonl")
+    verdicts = read_lines(tmp_path / "lexicon-verdicts.jsonl")
     assert [row["confidence"] for row in verdicts] == [0.9, 0.9, 0.9, 0.3, 0.95, None]
     assert {(row["model"], row["prompt"]) for row in verdicts} == {(MODEL, "verify-2")}
     assert "tr the verdict contradicts itself" in out
@@ -185,7 +182,7 @@ def test_rules_remove_incomplete_malformed_and_duplicate_entries(build, bundled,
     with running_llm(lambda body: verification(True, True, True)) as server:
         build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", server=server)
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
-    reasons = {row["entry"]["concept"]: row["reason"] for row in lines(tmp_path / "kept-rejected.jsonl")}
+    reasons = {row["entry"]["concept"]: row["reason"] for row in read_lines(tmp_path / "kept-rejected.jsonl")}
     assert reasons[second.concept].startswith("incomplete")
     assert reasons[third.concept] == f"duplicate: the same idiom as {first.concept}"
     assert reasons[fourth.concept].startswith("malformed")
@@ -197,7 +194,7 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
     with running_llm(knowledge.verifier) as server:
         out, _ = build("verify", *planting, "--min-caught", "0.9", "--out", "kept", server=server)
         assert len(server.requests) == 2 * (24 + 6)
-    planted = [row for row in lines(tmp_path / "lexicon-verdicts.jsonl") if row["planted"]]
+    planted = [row for row in read_lines(tmp_path / "lexicon-verdicts.jsonl") if row["planted"]]
     assert {row["planted"] for row in planted} >= {"other", "other example"}
     assert all(row["decision"] == "reject" for row in planted)
     for row in planted:  # each has one text that is not its own
@@ -261,7 +258,7 @@ def test_a_panel_has_the_majority_and_its_agreement(build, bundled, tmp_path):
     answers = {name.rpartition("/")[2]: own for name, own in votes.items()}
     with running_llm(lambda body: judgement(answers[body["model"]][idioms.index(texts_in(body)[0])])) as server:
         out, _ = build("judge", "lexicon", "--verdicts", "all.jsonl", server=server, models=list(votes))
-    rows = lines(tmp_path / "all.jsonl")
+    rows = read_lines(tmp_path / "all.jsonl")
     # a tie of LOW and MEDIUM counts as the lower one; a case without a readable vote has no quality
     assert [row["quality"] for row in rows] == ["HIGH", "HIGH", "LOW", None]
     assert [vote["quality"] for vote in rows[2]["votes"]] == ["LOW", "MEDIUM", None]

@@ -42,6 +42,7 @@ GOOD = [
     [
         (("a b", "A b.", "idiom", "[0, 7]", "['A', 'b']"), r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not"),
         (("a b", "A b.", "idiom", "[0]", "A b"), "dataset_tr.csv:2: words 'A b' is not a list of str"),
+        (("a b", "A b.", "idiom", "['0']", "['A', 'b']"), "idiom_indices .* is not a list of int"),
         (("a b", "A b.", "nonidiom", "[0, 1]", "['A', 'b']"), "no row of the category"),
     ],
 )

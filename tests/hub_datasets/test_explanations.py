@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from tests.hub_datasets.conftest import read_lines, write_lines
 from tests.hub_datasets.scripted_models import judgement
 from tests.llm_server import KEY, MODEL, asked, running_llm, texts_in
 from turkic_idiom_tasks.splits import retrieval_split
@@ -15,11 +16,6 @@ from turkic_idiom_tasks.tasks.items.explain import explanations
 def judge(ask_models):
     """A function that runs `turkic-idiom judge` on a server."""
     return partial(ask_models, "judge")
-
-
-def write_lines(path, rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
 
 
 def test_questions_are_about_test_concepts_alone_and_in_their_sentences(bundled):
@@ -51,7 +47,7 @@ def test_samples_of_lm_eval_are_judged_beside_the_reference(judge, bundled, tmp_
     first = explanations(bundled, "tr")[0]
     shown = [texts_in(body) for body in server.requests]
     assert [first["idiom"], first["reference"], "cevap 0"] in shown  # without what the model thought
-    verdicts = [json.loads(line) for line in (tmp_path / "run" / "verdicts.jsonl").read_text("utf-8").splitlines()]
+    verdicts = read_lines(tmp_path / "run" / "verdicts.jsonl")
     assert len(verdicts) == 24
     assert verdicts[0]["votes"][0]["prompt"] == "judge-explanation-1"
 
@@ -103,7 +99,7 @@ def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(jud
     # A blank is asked about once; the two questions about "?" were repaired once each
     assert len(server.requests) == 1 + 3 * 2 + 2
     assert "unreadable" in out
-    lines = [json.loads(line) for line in (tmp_path / "free.jsonl-verdicts.jsonl").read_text("utf-8").splitlines()]
+    lines = read_lines(tmp_path / "free.jsonl-verdicts.jsonl")
     assert lines.pop(0).items() >= {"sentence": blank["sentence"], "verdict": "fits", "readers": ["fits"]}.items()
     expected = [("göz örtmək", "same", ["same", "same"]), ("üz çevirmək", "related", ["same", "related"])]
     assert [(line["answer"], line["verdict"], line["readers"]) for line in lines] == expected

@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import json
 import shutil
 import threading
 import unicodedata
@@ -12,6 +11,7 @@ import pytest
 from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
 from hub_datasets.found.corpora import read_sentences
 from hub_datasets.found.mining import Miner
+from tests.hub_datasets.conftest import read_lines, write_lines
 from tests.lm_eval_runs import evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
@@ -68,7 +68,7 @@ def annotations(tmp_path, corpora):
     corpus = {"licence": "cc0-1.0", "url": "http://127.0.0.1:9/commit"}
     treebank, lines = ("mini-ud", "not-to-release/a.conllu"), ("mini-lines", "b.txt")
     files = [corpus | {"corpus": name, "files": {file: "tr"}} for name, file in (treebank, lines)]
-    write_rows(folder / "corpora.jsonl", files)
+    write_lines(folder / "corpora.jsonl", files)
     first = "Komşu konuşmaya kulak misafiri oldu, o evdeydi."
     rows = []
     for (name, file), sentence, text, concept, part, sense in (
@@ -80,16 +80,8 @@ def annotations(tmp_path, corpora):
         spans = [[text.index(part), text.index(part) + len(part)]] if part else None
         row = {"corpus": name, "file": file, "sentence": sentence, "sha256": digest(text), "concept": concept}
         rows.append(row | {"spans": spans, "sense": sense, "readers": [sense, sense]})
-    write_rows(folder / "tr.jsonl", rows)
+    write_lines(folder / "tr.jsonl", rows)
     return folder
-
-
-def write_rows(path, rows):
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
-
-def read_rows(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_treebank_gives_text_and_arcs_between_written_words(corpora):
@@ -145,7 +137,7 @@ def find(corpora, annotations, dataset, tmp_path):
 
     def run(rows=None, *options, code=0):
         if rows is not None:
-            write_rows(annotations / "tr.jsonl", rows)
+            write_lines(annotations / "tr.jsonl", rows)
         places = ("--corpora", corpora, "--annotations", annotations, "--out", tmp_path / "o")
         printed = "".join(dataset("found", *places, *options, code=code))
         assert (tmp_path / "o").exists() == (code == 0)
@@ -157,7 +149,7 @@ def find(corpora, annotations, dataset, tmp_path):
 
 @pytest.fixture
 def rows(annotations):
-    return read_rows(annotations / "tr.jsonl")
+    return read_lines(annotations / "tr.jsonl")
 
 
 def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
@@ -165,7 +157,7 @@ def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
     stdout, stderr = dataset("mine", "--lang", "tr", "--out", tmp_path / "c.jsonl", *files)
     assert "1 sentences in another script" in stderr
     assert "3 candidates of 2 idioms in 5 sentences" in stdout
-    rows = read_rows(tmp_path / "c.jsonl")
+    rows = read_lines(tmp_path / "c.jsonl")
     assert rows == sorted(rows, key=lambda row: row["cost"])
     line = next(row for row in rows if row["file"] == "b.txt")
     assert (line["before"], line["after"]) == (None, "Akşama misafir gelecek.")
@@ -306,8 +298,8 @@ def test_bundled_annotations_name_entries_and_files_of_the_corpora():
             assert (row.sense == "none") == (row.spans is None)
             assert row.sense != "none" or row.concept is None
             assert row.concept is None or row.concept in lexicon.of(language)
-    assert not any("text" in line for path in FOLDER.glob("*.jsonl") for line in read_rows(path))
-    for proposal in read_rows(FOLDER / "proposals.jsonl"):
+    assert not any("text" in line for path in FOLDER.glob("*.jsonl") for line in read_lines(path))
+    for proposal in read_lines(FOLDER / "proposals.jsonl"):
         language = LANGUAGES[proposal["language"]]
         known = {fold(entry.idiom, language) for entry in lexicon.of(language.code).values()}
         assert fold(proposal["idiom"], language) not in known

@@ -1,10 +1,10 @@
 """Files that a command would replace: every output of every command that writes single files, by one table."""
 
-import json
 import os
 
 import pytest
 
+from tests.hub_datasets.conftest import write_lines
 from tests.hub_datasets.scripted_models import judgement, verification
 from tests.killing import every_kill
 from tests.llm_server import KEY, MODEL, running_llm
@@ -47,11 +47,10 @@ def run(tmp_path, monkeypatch, capsys):
     entries = [Entry(name, "göz yummak", f"görmemek {name}", "Buna göz yumdu.") for name in "abc"]
     write_lexicon(tmp_path / "lexicon", [Concept(name, "") for name in "abc"], {"tr": entries})
     row = {"id": "1", "idiom": "göz yummak", "language": "tr", "reference": "görmemek", "answer": "bilmiyorum"}
-    (tmp_path / "samples.jsonl").write_text(json.dumps(row) + "\n")
-    (tmp_path / "samples").mkdir()
+    write_lines(tmp_path / "samples.jsonl", [row])
     sample = {"doc": row, "filtered_resps": ["bilmiyorum"]}
-    (tmp_path / "samples" / "samples_turkic_idiom_explain_tr.jsonl").write_text(json.dumps(sample) + "\n")
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row | {"sentence": "Buna göz yumdu."}) + "\n")
+    write_lines(tmp_path / "samples" / "samples_turkic_idiom_explain_tr.jsonl", [sample])
+    write_lines(tmp_path / "rows.jsonl", [row | {"sentence": "Buna göz yumdu."}])
     (tmp_path / "submissions").mkdir()
 
     def command(*arguments):

@@ -7,6 +7,7 @@ import pytest
 
 from hub_datasets.review import WORDS
 from tests.browser_pages import axe_findings, watched_pages
+from tests.hub_datasets.conftest import read_lines
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
@@ -100,7 +101,7 @@ def test_answers_that_nobody_has_judged_are_written_for_a_judge(page_file, items
     item = items[row["digest"]][1]
     entry = open_dataset(str(item_lexicon)).lexicon.of("tr")[item.concept]
     expected = {"language": "tr", "concept": item.concept, "meaning": entry.meaning, "idiom": entry.idiom}
-    assert [json.loads(line) for line in out.read_text("utf-8").splitlines()] == [expected | {"answer": "kitap okumak"}]
+    assert read_lines(out) == [expected | {"answer": "kitap okumak"}]
 
 
 @pytest.mark.parametrize("change", [{"revision": "0" * 40}, {"profile": {}}, {"digest": "0"}])

@@ -12,7 +12,7 @@ from hub_datasets.questionnaire import PAGE as QUESTIONNAIRE
 from hub_datasets.review import PAGE, WORDS, review_page, sample
 from tests.browser_pages import axe_findings, watched_pages
 from tests.dataset.conftest import concepts_of
-from tests.hub_datasets.conftest import HOSTILE
+from tests.hub_datasets.conftest import HOSTILE, read_lines
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import is_unseen
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -170,7 +170,7 @@ def exported(page, tmp_path):
         page.keyboard.press("x")
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
-    return path, [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return path, read_lines(path)
 
 
 def test_texts_are_shown_as_they_are(open_page):
@@ -231,7 +231,7 @@ def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(open_
     lexicon = shutil.copytree(directory, tmp_path / "lexicon")
     stdout, stderr = dataset("review", path, "--data", lexicon)
     assert ("3 reviews added" in stdout, stderr) == (True, "")
-    written = [json.loads(line) for line in (lexicon / REVIEWS_FILE).read_text("utf-8").splitlines()]
+    written = read_lines(lexicon / REVIEWS_FILE)
     assert written == rows
     assert load_lexicon(lexicon).reviewed("az") == {"a", "b"}
 

@@ -9,7 +9,7 @@ from hub_datasets.import_report import Note, Reading
 from hub_datasets.importing import import_source
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from hub_datasets.sources.turkish import split_senses
-from tests.hub_datasets.conftest import kevser_file
+from tests.hub_datasets.conftest import kevser_file, write_lines
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
 
@@ -35,8 +35,7 @@ def uz(tmp_path, *rows):
 
 def paper_rows(tmp_path, *rows):
     """Rows, each a text or what JSON is made of, as lines of the release."""
-    lines = [row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows]
-    return list(paper.read(write(tmp_path, *lines)))
+    return list(paper.read(write_lines(tmp_path / "source", rows)))
 
 
 def test_paper_keys_in_any_spelling(tmp_path):

@@ -16,7 +16,7 @@ from hub_datasets.verdicts import (
     pair_agreement,
     read_reviews,
 )
-from tests.hub_datasets.conftest import kevser_file
+from tests.hub_datasets.conftest import kevser_file, read_lines, write_lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
@@ -55,9 +55,7 @@ def wrong(*fields):
 
 
 def write(path, *rows):
-    lines = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in rows]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+    return write_lines(path, rows)
 
 
 # agreement
@@ -138,7 +136,7 @@ def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory
     second = write(tmp_path / "two.jsonl", row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD"))
     stdout, _ = dataset("review", second, first, "--data", directory)
     assert "1 reviews added, 1 replaced, 1 there already, 2 older than those there" in stdout
-    written = [json.loads(line) for line in (directory / REVIEWS_FILE).read_text("utf-8").splitlines()]
+    written = read_lines(directory / REVIEWS_FILE)
     assert written == [row("a", day="2026-02-03"), row("b", day="2026-02-02"), row("c", "CD")]
     assert load_lexicon(directory).revision == before
     dataset("check", directory, "--format-only")

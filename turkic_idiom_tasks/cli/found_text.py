@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,8 +110,8 @@ def found(
     layout.write(out)
     for language, of_language in joined.rows.items():
         kept = joined.kept[language]
-        counts = Counter[str](row.sense for row in kept)
-        senses = ", ".join(f"{counts[sense]} {sense}" for sense in found_text.SENSES)
+        given: list[str] = [row.sense for row in kept]
+        senses = ", ".join(f"{given.count(sense)} {sense}" for sense in found_text.SENSES)
         n_idioms = len({row.concept for row in kept if row.sense == found_text.IDIOMATIC and row.concept})
         print_line(f"{language}: {len(of_language)} sentences; annotations: {senses}; {n_idioms} idioms")
     print_line(f"{out}: {sum(layout.configs.values())} sentences")
