@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from leaderboard.data import BoardData
 from leaderboard.ranking import NO_SCORE, Score, Standings
 from leaderboard.submission import LeftOut, Metadata, Submission
@@ -23,7 +21,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.people import PeopleScore
-from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey, usual_order
+from turkic_idiom_tasks.results.predictions import SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
 
@@ -31,7 +29,7 @@ RETRIEVAL_TASKS = PAPER_TASKS
 # Ranked by themselves alone; nobody needs them for a rank over all tasks
 EXTRA_TASKS = ("T4", STS, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN, *HARD_TASKS)
 
-ResampledScores = Mapping[SubsetKey, Mapping[str, Resampled | None]]  # (task, subset) -> id -> main score
+ResampledScores = Mapping[SubsetKey, Mapping[str, Resampled | None]]  # (task, subset) -> id -> a score
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +39,6 @@ class ScoredSubmission:
     id: str  # name of its folder, unique on the leaderboard
     metadata: Metadata
     subsets: tuple[ScoredSubset, ...]  # in the order of the tasks and of the languages
-    # Of rankings: for each query the document that stands alone in the first place if it is wrong, otherwise None
-    wrong_firsts: Mapping[SubsetKey, Sequence[str | None]] = field(default_factory=dict)
 
     def of_task(self, task: str) -> tuple[ScoredSubset, ...]:
         """Return the submitted subsets of one task; empty if the task was not submitted."""
@@ -65,10 +61,9 @@ class Board:
 
     data: BoardData
     by_id: Mapping[str, ScoredSubmission]  # in the order of the ids
-    resampled: ResampledScores  # the main scores; None where one is undefined
-    headlines: ResampledScores  # the same for the headlines
+    headlines: ResampledScores  # None where one is undefined
     intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
-    reproduced: frozenset[str]  # ids that the maintainers ran again
+    reproduced: frozenset[str]  # ids that the maintainers ran again, perhaps also of other boards
     other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
     people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
 
@@ -112,19 +107,7 @@ def score_submission(submission: Submission) -> ScoredSubmission:
     """Return a submission with its scores, computed in the same way as `turkic-idiom run` computes them."""
     keys = sorted(submission.predictions, key=usual_order)
     scores = tuple(score_subset(submission.predictions[key]) for key in keys)
-    wrong_firsts = {
-        key: _wrong_firsts(rankings)
-        for key, rankings in submission.predictions.items()
-        if isinstance(rankings, Rankings)
-    }
-    return ScoredSubmission(submission.id, submission.metadata, scores, wrong_firsts)
-
-
-def _wrong_firsts(rankings: Rankings) -> list[str | None]:
-    pool, is_first = rankings.pool, rankings.above == 0
-    places = np.where(is_first.sum(axis=1) == 1, is_first.argmax(axis=1), -1).tolist()
-    pairs = zip(places, pool.relevant, strict=True)
-    return [None if place < 0 or place in relevant else pool.documents[place] for place, relevant in pairs]
+    return ScoredSubmission(submission.id, submission.metadata, scores)
 
 
 def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
@@ -145,11 +128,6 @@ def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) ->
     return chosen
 
 
-def headline(score: ScoredSubset) -> float:
-    """Return the headline of a subset, which is chance-corrected; NaN if it has none."""
-    return score.headline.score if score.headline else math.nan
-
-
 def make_board(
     submissions: Collection[ScoredSubmission],
     data: BoardData,
@@ -160,17 +138,16 @@ def make_board(
 ) -> Board:
     """Compute the intervals of submissions and rank them; their order does not matter.
 
-    Of the ids of submissions that were `reproduced`, those of other boards are ignored. A submission that was scored on
-    other data is an InputError.
+    A submission that was scored on other data is an InputError.
     """
     by_id = {submission.id: submission for submission in sorted(submissions, key=lambda submission: submission.id)}
     assert len(by_id) == len(submissions)  # ids are the names of folders
+    items = {(subset.task, subset.name): tuple(subset.texts) for subset in data.subsets}
     for submission in by_id.values():
         revision = submission.metadata.dataset_revision
         for score in submission.subsets:
-            subset = data.find(score.task, score.subset)
             # A revision says nothing of the subsets that were asked for, and other items have other floors
-            if revision != data.revision or subset is None or tuple(subset.texts) != score.items:
+            if revision != data.revision or items.get((score.task, score.subset)) != score.items:
                 raise InputError(
                     f"{submission.id}: the items of {score.task} {score.subset}, scored on revision {revision[:12]}, "
                     f"are not those of {data.path} at {data.revision[:12]}; name the data of the submission with "
@@ -183,8 +160,7 @@ def make_board(
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
     headlines = resample_headlines(list(by_id.values()), resampled)
     editions = tuple(sorted(other_editions, key=lambda other: (str(other.edition), other.id)))
-    known = frozenset(reproduced) & by_id.keys()
-    return Board(data, by_id, resampled, headlines, intervals, known, editions, people or {})
+    return Board(data, by_id, headlines, intervals, frozenset(reproduced), editions, people or {})
 
 
 def language_boards(board: Board) -> dict[str, Board]:

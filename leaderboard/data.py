@@ -76,13 +76,6 @@ class BoardData:
         names = counted(subset.name for subset in possible)
         return tuple(subset for subset in possible if subset.name in names)
 
-    def find(self, task: str, name: str) -> SubsetItems | None:
-        """Return a subset, or None if the data does not have it."""
-        for subset in self.subsets:
-            if (subset.task, subset.name) == (task, name):
-                return subset
-        return None
-
     @property
     def tasks(self) -> tuple[str, ...]:
         """Return the tasks that the data has, in order."""

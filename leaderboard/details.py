@@ -13,12 +13,12 @@ from leaderboard.tables import subset_title
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample_models
+from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample_models
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, Answer
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
-from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL_THREE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
@@ -79,13 +79,6 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     }
 
 
-def _chosen(item: Item, answer: Answer) -> tuple[str, str]:
-    """Return the text of an answer, and the type of the trap that it is or ""."""
-    if isinstance(answer, int):
-        return option_texts(item)[answer], item.options[answer].trap or ""
-    return answer or "", ""
-
-
 def spelling_splits(board: Board, task: str) -> list[Values]:
     """Return the subsets of a task whose queries are divided by whether spelling alone finds a right answer.
 
@@ -104,20 +97,15 @@ def spelling_splits(board: Board, task: str) -> list[Values]:
 def _query_group(board: Board, subset: SubsetItems, chosen: np.ndarray) -> Values:
     """Return the number of the queries for which (N,) `chosen` is True, their floor, and id -> mean nDCG."""
     places = np.flatnonzero(chosen).tolist()
-    queries = list(subset.texts)
-    floors = [random_ndcg(subset.pool or 0, subset.n_right[queries[place]]) for place in places]
-    resampled: dict[str, Resampled] = {}
-    if subset.headline_floor is not None and {queries[place] for place in places} == set(subset.spelling_free or ()):
-        for name, headline in board.headlines[subset.task, subset.name].items():
-            if headline:  # was drawn for these queries; its correction for chance is undone
-                resampled[name] = headline.corrected(subset.headline_floor / (subset.headline_floor - 1))
-    else:
-        strata = {}
-        for name, submission in board.by_id.items():
-            score = submission.find(subset.task, subset.name)
-            if score is not None:
-                strata[name] = Stratum([score.concepts[place] for place in places], score.sums[places])
-        resampled = dict(zip(strata, resample_models(list(strata.values())), strict=True))
+    concepts = [subset.concepts[place] for place in places]
+    n_right = list(subset.n_right.values())
+    floors = [random_ndcg(subset.pool or 0, n_right[place]) for place in places]
+    strata = {}
+    for name, submission in board.by_id.items():
+        score = submission.find(subset.task, subset.name)
+        if score is not None:
+            strata[name] = Stratum(concepts, score.sums[places])
+    resampled = dict(zip(strata, resample_models(list(strata.values())), strict=True))
     scores = {name: Score(of_model.score, of_model.interval()) for name, of_model in resampled.items()}
     return {"n": len(places), "floor": sum(floors) / len(floors), "scores": scores, "none": NO_SCORE}
 
@@ -175,12 +163,12 @@ def missed_items(board: Board, lexicon: Lexicon | None) -> list[Values]:
 
 def item_results(board: Board, subset: SubsetItems) -> list[Values]:
     """Return for each item of a subset how many models miss it, and the wrong answer that most of them gave."""
-    scored = [(one, score) for one in board.by_id.values() if (score := one.find(subset.task, subset.name))]
+    scored = [score for one in board.by_id.values() if (score := one.find(subset.task, subset.name))]
     n_solved = np.zeros(subset.n, dtype=np.int64)
     counts: list[Counter[tuple[str, str]]] = [Counter() for _ in subset.texts]
-    for submission, score in scored:
+    for score in scored:
         n_solved += score.solved
-        for count, answer in zip(counts, wrong_answers(submission, score, subset), strict=True):
+        for count, answer in zip(counts, wrong_answers(score, subset), strict=True):
             if answer is not None:
                 count[answer] += 1
     results: list[Values] = []
@@ -194,15 +182,20 @@ def item_results(board: Board, subset: SubsetItems) -> list[Values]:
     return results
 
 
-def wrong_answers(
-    submission: ScoredSubmission, score: ScoredSubset, subset: SubsetItems
-) -> list[tuple[str, str] | None]:
+def wrong_answers(score: ScoredSubset, subset: SubsetItems) -> list[tuple[str, str] | None]:
     """Return the wrong answer to each item, or wrong document in the first place, and the type of trap that it is.
 
     None where the answer is right or not known.
     """
-    if score.answers is not None:
-        rows = zip(score.answers.items.rows, score.answers.answers, score.solved.tolist(), strict=True)
-        return [None if is_right or answer is None else _chosen(item, answer) for item, answer, is_right in rows]
-    firsts = submission.wrong_firsts.get((score.task, score.subset)) or [None] * score.n
-    return [(subset.documents[name], "") if name else None for name in firsts]
+    if score.answers is None:
+        firsts = score.wrong_firsts or [None] * score.n
+        return [(subset.documents[name], "") if name else None for name in firsts]
+    wrong: list[tuple[str, str] | None] = []
+    for item, answer, is_right in zip(score.answers.items.rows, score.answers.answers, score.solved, strict=True):
+        if is_right or answer is None:
+            wrong.append(None)
+        elif isinstance(answer, int):
+            wrong.append((option_texts(item)[answer], item.options[answer].trap or ""))
+        else:
+            wrong.append((answer, ""))
+    return wrong

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from leaderboard import formats
-from leaderboard.board import Board, ScoredSubmission, headline
+from leaderboard.board import Board, ScoredSubmission
 from leaderboard.data import BoardData
 from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
 from leaderboard.ranking import Score, Standings
@@ -68,7 +68,7 @@ def records_of(board: Board) -> Records:
                 small_n=score.n < SMALL_N,
                 main=_number(score.main),
                 **_ends(board.main(submission, score)),
-                headline=_number(headline(score)),
+                headline=_number(score.headline.score) if score.headline else None,
                 scores={name: _number(value) for name, value in sorted(score.scores.items())},
             )
             subsets.append(row)

@@ -57,9 +57,9 @@ class Pages:
         self._models_by_language: dict[str, Board] = {}
         if models:
             self._models_by_language = {code: part for code, part in language_boards(models).items() if part.by_id}
-        self._distinctions: dict[str, str] = {}
+        self._notes: dict[str, str] = {}
         for of_kind in self._boards:
-            self._distinctions |= tables.distinctions(of_kind.by_id.values())
+            self._notes |= tables.row_notes(of_kind.by_id.values())
         self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
         of_tasks = [
@@ -103,7 +103,7 @@ class Pages:
             page = self._page(
                 "task.html",
                 TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
-                file=_task_file(task),
+                current=_task_file(task),
                 lead=TASK_LEADS[task],
                 task=task,
                 table=tables.task_table(board, task),
@@ -141,10 +141,9 @@ class Pages:
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
             yield f"static/{path.name}", path.read_bytes()
 
-    def _page(self, template: str, title: str, *, file: str = "", current: str = "", **values: Any) -> bytes:
-        """Return a page; `file` is its path within the site, and `current` the link of the navigation that it is."""
-        file = file or template
-        values |= {"title": title, "current": current or file, "root": "../" * file.count("/")}
+    def _page(self, template: str, title: str, *, current: str = "", root: str = "", **values: Any) -> bytes:
+        """Return a page; `current` is the link of the navigation that it is, and `root` leads to the site's folder."""
+        values |= {"title": title, "current": current or template, "root": root}
         return self._environment.get_template(template).render(values).encode()
 
     def _tab_pages(
@@ -161,29 +160,21 @@ class Pages:
         if name in self._models_by_language:
             n_ranked = len(self._models_by_language[name].overall)
             links.append(("language-models", _models_file(name), "Language models", f"{n_ranked} ranked"))
-        # The default tab has an address of its own too: a link to it stays right when another tab becomes the default
-        pages: list[tuple[str, Tab | None]] = [(f"{name}.html", tables.default_tab(tabs))]
-        if n_tabs > 1:
-            pages += [(f"{name}-{tab.name}.html", tab) for tab in tabs]
-        if older:
-            pages.append((f"{name}-{_OLDER}.html", None))
-        rendered: dict[str, bytes] = {}
-        for file, of_page in pages:
-            key = of_page.name if of_page else _OLDER
-            if key in rendered:  # the default tab, whose table takes most of the time
-                yield file, rendered[key]
-                continue
-            table = tables.tab_table(of_page, self._tabs_by_language) if of_page else None
-            forest = figures.forest_by_task(of_page) if of_page else None
+        default = tables.default_tab(tabs)
+        for of_page in (*tabs, *([None] if older or not tabs else [])):  # None: older editions, or nothing at all
             values |= {
                 "tab": of_page,
                 "tabs": links,
-                "table": table,
-                "forest": forest,
+                "table": tables.tab_table(of_page, self._tabs_by_language) if of_page else None,
+                "forest": figures.forest_by_task(of_page) if of_page else None,
                 "older": () if of_page else older,
             }
-            rendered[key] = self._page(template, title, file=file, current=f"{name}.html", **values)
-            yield file, rendered[key]
+            page = self._page(template, title, current=f"{name}.html", **values)
+            # The default tab has an address of its own too: a link to it stays right when another becomes the default
+            if of_page is default:
+                yield f"{name}.html", page
+            if older or n_tabs > 1:
+                yield f"{name}-{of_page.name if of_page else _OLDER}.html", page
 
     def _language_model_pages(self, models: Board) -> Iterator[tuple[str, bytes]]:
         """Yield the page of all language models, and a page for each language with ranks of its own."""
@@ -197,8 +188,6 @@ class Pages:
             page = self._page(
                 _LANGUAGE_MODELS,
                 f"Language models{' for ' + LANGUAGES[code].name if code else ''}",
-                file=_models_file(code),
-                current=_LANGUAGE_MODELS,
                 code=code,
                 selector=selector,
                 table=tables.item_table(board),
@@ -236,10 +225,10 @@ class Pages:
         return self._page(
             "model.html",
             metadata.name,
-            file=f"models/{name}.html",
+            root="../",
             submission=submission,
             about=metadata,
-            distinction=self._distinctions.get(name, ""),
+            distinction=self._notes.get(name, ""),
             hub_link=is_on_hub,
             badges=tables.badges(name, boards[0]),
             places=places,

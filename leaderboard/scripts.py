@@ -125,10 +125,20 @@ def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None
 
 
 def comparison_files(submissions: Iterable[ScoredSubmission]) -> Iterator[tuple[str, bytes]]:
-    """Yield (path within the site, content) of the scripts that the page loads: the sums of each submission."""
-    # Scripts and no JSON, because a page that is opened from a file:// address may load scripts and nothing else
+    """Yield (path within the site, content) of the scripts that the page loads, one for each submission.
+
+    It has ``T1/tur-azj`` -> the share of each concept, in the order of their names, in the sum of nDCG. For spans there
+    are two numbers for each concept: its shares in the numerator and in the denominator of span F1.
+    """
     for submission in submissions:
-        yield f"scores/{submission.id}.js", _call("Scores", submission.id, concept_sums(submission))
+        sums_by_key = {}
+        for score in submission.subsets:
+            if not score.sums[:, 1].any():
+                continue  # nothing to score, or a score that is no ratio of sums
+            _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
+            sums_by_key[f"{score.task}/{score.subset}"] = short_numbers(sums if score.task == SPANS else sums[:, 0])
+        # A script and no JSON, because a page that is opened from a file:// address may load scripts and nothing else
+        yield f"scores/{submission.id}.js", _call("Scores", submission.id, sums_by_key)
 
 
 def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
@@ -153,20 +163,6 @@ def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
         baselines = [name for name in others if name and board.by_id[name].metadata.type == BASELINE]
         pairs += [(best, name) for name in dict.fromkeys([*others[:1], *baselines[:1]]) if name]
     return pairs[:3]
-
-
-def concept_sums(submission: ScoredSubmission) -> dict[str, list[int | float]]:
-    """Return ``T1/tur-azj`` -> the share of each concept, in the order of their names, in the sum of nDCG.
-
-    For spans there are two numbers for each concept: its shares in the numerator and in the denominator of span F1.
-    """
-    sums_by_key = {}
-    for score in submission.subsets:
-        if not score.sums[:, 1].any():
-            continue  # nothing to score, or a score that is no ratio of sums
-        _, sums = sum_by_concept(Stratum(score.concepts, score.sums))
-        sums_by_key[f"{score.task}/{score.subset}"] = short_numbers(sums if score.task == SPANS else sums[:, 0])
-    return sums_by_key
 
 
 def short_numbers(values: Floats) -> list[int | float]:
@@ -239,15 +235,15 @@ def _missed(board: Board, submission: ScoredSubmission) -> dict[str, str | list[
     It is a 1 for each that it misses, otherwise a 0; of a language model its wrong answer, "" if that cannot be read.
     """
     missed: dict[str, str | list[str | int]] = {}
-    for score in submission.subsets:
-        subset = board.data.find(score.task, score.subset)
-        if subset is None or score.similarities is not None:
+    for subset in board.data.with_parts:
+        score = submission.find(subset.task, subset.name)
+        if score is None:
             continue
         solved = score.solved.tolist()
         if score.answers is None:  # first documents of hundreds of encoders would take most of the room of the site
             missed[subset.key] = "".join(str(int(not is_solved)) for is_solved in solved)
         else:
-            answers = zip(wrong_answers(submission, score, subset), solved, strict=True)
+            answers = zip(wrong_answers(score, subset), solved, strict=True)
             missed[subset.key] = [0 if is_solved else answer[0] if answer else "" for answer, is_solved in answers]
     return missed
 

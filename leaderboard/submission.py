@@ -27,7 +27,7 @@ from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results import TOP_K, people
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
-from turkic_idiom_tasks.results.reader import MAX_DEPTH, read_lines
+from turkic_idiom_tasks.results.reader import MAX_DEPTH, Fault, read_lines
 
 FORMAT = 1
 METADATA_FILE = "submission.json"
@@ -94,19 +94,6 @@ class _MetadataFile(Metadata):
     format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
 
 
-@dataclass(frozen=True, slots=True)
-class SubmissionFault:
-    """A fault of a submission; `line` is 0 when the fault concerns the whole file or folder."""
-
-    path: Path
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        path = ascii(str(self.path))[1:-1]  # the name is untrusted
-        return f"{path}:{self.line}: {self.message}" if self.line else f"{path}: {self.message}"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Submission:
     """A submission without a fault; its id is the name of its folder."""
@@ -121,7 +108,7 @@ class LeftOut:
     """A submission that cannot be scored on the data in use, and why."""
 
     folder: Path
-    faults: list[SubmissionFault]
+    faults: list[Fault]
     metadata: Metadata | None = None  # of a sound one that predicts another edition of the lexicon, which is listed
 
     @property
@@ -212,7 +199,7 @@ def read_people(place: Path, dataset: Dataset) -> tuple[list[ModelPredictions], 
             persons.append(people.read_person(path, dataset))
         except InputError as error:
             message = str(error).removeprefix(f"{path}: ")
-            left_out.append(LeftOut(path, [SubmissionFault(path, 0, message)]))
+            left_out.append(LeftOut(path, [Fault(path, message)]))
     return persons, left_out
 
 
@@ -227,7 +214,7 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
         return LeftOut(folder, faults)
     if folder.name != slug(metadata):
         message = f"this submission belongs in a folder named {slug(metadata)}, not {display(folder.name)}"
-        faults.append(SubmissionFault(folder, 0, message))
+        faults.append(Fault(folder, message))
     if metadata.dataset_revision != dataset.revision:
         is_sound = metadata.edition is not None and not faults
         edition = f" (edition {metadata.edition} of the lexicon)" if metadata.edition else ""
@@ -236,7 +223,7 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
             f"{dataset.path}, has {dataset.revision}: run the model again on these data, or name the data of the "
             "submission with --data"
         )
-        faults.append(SubmissionFault(folder / METADATA_FILE, 0, message))
+        faults.append(Fault(folder / METADATA_FILE, message))
         return LeftOut(folder, faults, metadata if is_sound else None)  # its predictions do not fit these data
     predictions: dict[SubsetKey, Prediction] = {}
     for task, file_name in PREDICTION_FILES.items():
@@ -246,50 +233,50 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
         try:
             text = unpack_gzip(read_file(path, limit=MAX_PACKED, follow_links=False), limit=MAX_UNPACKED)
         except MalformedError as error:
-            faults.append(SubmissionFault(path, 0, str(error)))
+            faults.append(Fault(path, str(error)))
             continue
         # One by one, so that a file of millions of empty lines is refused before all of them are in memory
         lines = (line.removesuffix(b"\n") for line in BytesIO(text))
-        of_task, line_faults = read_lines(lines, dataset, default_task=task, max_line=MAX_LINE)
+        of_task, of_lines = read_lines(path, lines, dataset, default_task=task, max_line=MAX_LINE)
         predictions |= of_task
-        faults += [SubmissionFault(path, fault.line, fault.message) for fault in line_faults]
+        faults += of_lines
     return LeftOut(folder, faults) if faults else Submission(folder.name, metadata, predictions)
 
 
-def _folder_faults(folder: Path) -> list[SubmissionFault]:
+def _folder_faults(folder: Path) -> list[Fault]:
     """Return the faults of the folder itself and of the names in it."""
     if folder.is_symlink() or not folder.is_dir():
-        return [SubmissionFault(folder, 0, "not a folder; symbolic links are refused")]
+        return [Fault(folder, "not a folder; symbolic links are refused")]
     known = {METADATA_FILE, *PREDICTION_FILES.values()}
-    faults: list[SubmissionFault] = []
+    faults: list[Fault] = []
     names: set[str] = set()
     try:
         with os.scandir(folder) as entries:
             first_entries = list(islice(entries, 2 * len(known)))  # of a folder of millions of files
     except OSError as error:
-        return [SubmissionFault(folder, 0, f"cannot be read ({error.strerror})")]
+        return [Fault(folder, f"cannot be read ({error.strerror})")]
     for entry in first_entries:
         names.add(entry.name)
         if entry.name not in known:
             allowed = ", ".join(sorted(known))
-            faults.append(SubmissionFault(folder, 0, f"holds {display(entry.name)}; only {allowed} belong here"))
+            faults.append(Fault(folder, f"holds {display(entry.name)}; only {allowed} belong here"))
         elif not entry.is_file(follow_symlinks=False):
-            faults.append(SubmissionFault(folder / entry.name, 0, "not a regular file; symbolic links are refused"))
+            faults.append(Fault(folder / entry.name, "not a regular file; symbolic links are refused"))
     if METADATA_FILE not in names:
-        faults.append(SubmissionFault(folder, 0, f"holds no {METADATA_FILE}"))
+        faults.append(Fault(folder, f"holds no {METADATA_FILE}"))
     if names <= {METADATA_FILE}:
         allowed = ", ".join(PREDICTION_FILES.values())
-        faults.append(SubmissionFault(folder, 0, f"holds no predictions; add at least one of {allowed}"))
+        faults.append(Fault(folder, f"holds no predictions; add at least one of {allowed}"))
     return faults
 
 
-def _read_metadata(path: Path) -> tuple[Metadata | None, list[SubmissionFault]]:
+def _read_metadata(path: Path) -> tuple[Metadata | None, list[Fault]]:
     """Return the metadata in a file, or what is wrong with each of its fields and in which line it stands."""
     try:
         data = read_file(path, limit=MAX_METADATA, follow_links=False)
         content = _MetadataFile.model_validate(parse_json(data, max_depth=MAX_DEPTH))
     except MalformedError as error:
-        return None, [SubmissionFault(path, 0, str(error))]
+        return None, [Fault(path, str(error))]
     except ValidationError as error:
         faults = []
         for problem in error.errors(include_url=False):
@@ -298,6 +285,6 @@ def _read_metadata(path: Path) -> tuple[Metadata | None, list[SubmissionFault]]:
             line = data[: data.find(key)].count(b"\n") + 1 if key and key in data else 0
             value = f", not {display(problem['input'])}" if problem["type"] != "missing" else ""
             message = problem["msg"].removeprefix("Value error, ")
-            faults.append(SubmissionFault(path, line, f"{display(field)}: {message}{value}"))
+            faults.append(Fault(path, f"{display(field)}: {message}{value}", line))
         return None, faults
     return Metadata(**content.model_dump(exclude={"format"})), []

@@ -33,24 +33,17 @@ def submit(
     out: Path,
     *,
     dataset: Dataset,
-    contact: str | None = None,
-    training_data: str | None = None,
-    name: str | None = None,
-    type: str | None = None,
-    regime: str | None = None,
-    n_parameters: int | None = None,
+    stated: Mapping[str, str | int | None],
     poolings: Sequence[str] = (),
     seed: int | None = None,
 ) -> list[tuple[Path, ScoredSubmission]]:
     """Write a folder for each model, pooling and regime in the results; return each folder with its scores.
 
-    Fields of `Metadata` that are None are taken from the results; those that only the submitter knows must be given.
-    Without `poolings` all are submitted, and of several seeds the smallest. A folder that exists is never replaced.
+    Fields of `Metadata` that are not stated, or None, are taken from the results; those that only the submitter knows
+    must be stated. Without `poolings` all are submitted, and of several seeds the smallest. A folder that exists is
+    never replaced.
     """
-    fields = {"contact": contact, "training_data": training_data, "name": name, "type": type, "regime": regime}
-    stated: dict[str, str | int] = {field: value for field, value in fields.items() if value is not None}
-    if n_parameters is not None:
-        stated["n_parameters"] = n_parameters
+    stated = {field: value for field, value in stated.items() if value is not None}
     chosen = _chosen(find_predictions(places, dataset), poolings, seed, stated)
     submissions: dict[Path, Submission] = {}  # all of them are made before the first is written
     for group in _group(chosen):

@@ -5,11 +5,12 @@ The overview and the page of each language have tabs: rankings by retrieval, by 
 ranks the submissions that have all of its tasks, so a model that does one thing well has a rank.
 """
 
+import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission, headline
+from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
 from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
@@ -63,7 +64,7 @@ REVISION_LENGTH = 8  # characters of a revision that are shown
 RETRIEVAL_TAB, SPANS_TAB, SIMILARITY_TAB, ALL_TAB = "retrieval", "spans", "similarity", "all"
 
 # A submitter cannot pass for another model: names that could be mistaken for each other are marked in every table
-_N_SIMILAR = 2  # similar names that are shown, at most
+_N_NAMED = 2  # similar or equal submissions that a row names, at most
 _SEPARATORS = str.maketrans("", "", "._-/")
 _LOOK_ALIKES = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))
 
@@ -271,7 +272,7 @@ def item_table(board: Board) -> Table:
 
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     """Return a table with a row for each of these submissions."""
-    notes = distinctions(board.by_id.values())
+    notes = row_notes(board.by_id.values())
     by_group: dict[int, list[str]] = {}
     for name, standing in standings.items():
         by_group.setdefault(standing.group, []).append(name)
@@ -322,8 +323,9 @@ def _listed(tab: Tab) -> list[str]:
     for task in tab.shown:
         names |= dict.fromkeys(board.by_task[task])
     for submission in board.by_id.values():
-        if any(score.task in tab.shown and not math.isnan(headline(score)) for score in submission.subsets):
-            names[submission.id] = None
+        for score in submission.subsets:
+            if score.task in tab.shown and score.headline and not math.isnan(score.headline.score):
+                names[submission.id] = None
     return list(names)
 
 
@@ -378,13 +380,51 @@ def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
             elif other_revisions:
                 notes.append("no revision stated")
             if similar_names:
-                # However many names somebody registers, the row of another model stays one line
-                n_more = len(similar_names) - _N_SIMILAR
-                more = f" and {n_more} more" if n_more > 0 else ""
-                notes.append(f"similar name: {', '.join(list(similar_names)[:_N_SIMILAR])}{more}")
+                notes.append(f"similar name: {_some(list(similar_names))}")
             if notes:
                 notes_by_id[submission.id] = ", ".join(notes)
     return notes_by_id
+
+
+def equal_scores(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
+    """Return id -> a note which others have the same score on every item of a task, where some have.
+
+    They may be one system under two names, or tie honestly, as a baseline that two people ran or taggers that mark
+    nothing. No prediction tells which, so all are named and none is left out.
+    """
+    equal: dict[tuple[str, str], list[ScoredSubmission]] = {}
+    for submission in submissions:
+        for task in dict.fromkeys(score.task for score in submission.subsets):
+            digest = hashlib.sha256()
+            for score in submission.of_task(task):
+                # The part of each item; a correlation has no parts, but many scores
+                parts = score.sums.tobytes() or str(sorted(score.scores.items())).encode()
+                digest.update(score.subset.encode() + parts)
+            equal.setdefault((task, digest.hexdigest()), []).append(submission)
+    tasks_by_id: dict[str, dict[str, list[str]]] = {}  # id -> names of the others -> tasks
+    for (task, _), group in equal.items():
+        for submission in group if len(group) > 1 else ():
+            others = _some([other.metadata.name for other in group if other is not submission])
+            tasks_by_id.setdefault(submission.id, {}).setdefault(others, []).append(TASK_LABELS[task])
+    notes = {}
+    for name, by_others in tasks_by_id.items():
+        told = [f"same score as {others} on every item of {', '.join(tasks)}" for others, tasks in by_others.items()]
+        notes[name] = "; ".join(told)
+    return notes
+
+
+def row_notes(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
+    """Return id -> what its row and page say of submissions that could be mistaken for it, or be the same."""
+    notes = distinctions(submissions)
+    for name, note in equal_scores(submissions).items():
+        notes[name] = f"{notes[name]}, {note}" if name in notes else note
+    return notes
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return the first of some names: however many somebody registers, the row of another model stays short."""
+    n_more = len(names) - _N_NAMED
+    return ", ".join(names[:_N_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
 def axis_of(scores: Iterable[Score]) -> float:

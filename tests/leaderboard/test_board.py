@@ -164,12 +164,10 @@ def test_an_undefined_score_has_no_rank():
 
 def test_what_cannot_stand_on_one_board_is_refused():
     data = make_data(30)
-    submission = make_scored("one", data)
     with pytest.raises(InputError, match=r"one: the items of T1 tur-azj, scored on revision f{12}, .*0123456789ab"):
         make_board([make_scored("one", data, dataset_revision="f" * 40)], data)
     with pytest.raises(InputError, match=r"one: the items of T1 tur-azj, .* are not those of tests/data"):
         make_board([make_scored("one", make_data(31))], data)
-    assert make_board([submission], data, reproduced=("one", "two")).reproduced == {"one"}
 
 
 def models_of(n_models, n_concepts, *, spread, seed=1):

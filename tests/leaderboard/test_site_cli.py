@@ -6,7 +6,7 @@ import re
 import pytest
 
 from leaderboard import build as build_from_python
-from tests.leaderboard.conftest import make_submission, scored
+from tests.leaderboard.conftest import Spoiler, make_submission, scored
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.editions import editions
 
@@ -118,6 +118,24 @@ def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
     index = (tmp_path / "site/index.html").read_text("utf-8")
     assert 'href="index-older-editions.html"' in index
     assert "Org/Earlier" not in index
+
+
+def test_one_system_under_two_names_is_named_and_left_in(
+    build, models, submission_folder, submission_metadata, submission_content, submission_lexicon, tmp_path, capsys
+):
+    copied = submission_metadata.model_copy(update={"name": "Org/Copy"})
+    copy = make_submission(submission_folder.parent, copied, submission_content)
+    Spoiler(copy).row(2, "spans.jsonl.gz", tags="OOOOOO")  # another answer to one sentence
+    note = "same score as {} on every item of T1, T2, T3"
+    for run in (lambda: main(["leaderboard", "check", str(copy.parent), "--data", str(submission_lexicon)]), build):
+        assert run() == 0
+        printed = capsys.readouterr().out
+        for folder, other in ((submission_folder, "Org/Copy"), (copy, "Org/Model")):
+            assert f"{folder.name}: {note.format(other)}\n" in printed
+    assert [model["retrieval"]["rank"] for model in models()] == [1, 1]
+    page = (tmp_path / "site/index-retrieval.html").read_text("utf-8")
+    assert page.count("same score as") == 2
+    assert note.format("Org/Model") in (tmp_path / f"site/models/{copy.name}.html").read_text("utf-8")
 
 
 def refused(build, capsys, *arguments, code, words, **options):

@@ -91,8 +91,9 @@ def grid(tmp_path_factory, submission_dataset):
 def packed(tmp_path, submission_dataset):
     """A function that submits and returns the scored submissions, which read from their folders are the same."""
 
-    def run(*places, dataset=submission_dataset, **stated):
-        written = submit(list(places), tmp_path / "out", dataset=dataset, **(STATED | stated))
+    def run(*places, dataset=submission_dataset, poolings=(), seed=None, **stated):
+        options = {"dataset": dataset, "stated": STATED | stated, "poolings": poolings, "seed": seed}
+        written = submit(list(places), tmp_path / "out", **options)
         for folder, submission in written:
             again = scored(folder, dataset)
             assert (again.id, again.metadata) == (submission.id, submission.metadata)

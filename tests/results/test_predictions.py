@@ -1,6 +1,7 @@
 """Predictions to lines and back, and what is wrong with lines that somebody else wrote."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def lines_of(predictions, **options):
 
 
 def read(lines, dataset):
-    predictions, faults = read_lines(lines, dataset)
+    predictions, faults = read_lines(Path("x"), lines, dataset)
     assert not faults, [str(fault) for fault in faults]
     return predictions
 
@@ -141,6 +142,6 @@ def test_nan_is_refused(dataset):
 )
 def test_a_line_that_does_not_belong_there_is_named(dataset, predictions, line, problem):
     lines = lines_of({KEY: predictions[KEY]})
-    found, faults = read_lines([*lines, line], dataset)
+    found, faults = read_lines(Path("x"), [*lines, line], dataset)
     assert not found
     assert problem in str(faults[0])

@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_a_cut_ranking_that_states_where_the_rest_stands_scores_as_the_whole():
     whole = Rankings(pool, np.array([[0, 1, 2, 2]], dtype=np.int32))
     lines = [line.encode() for line in to_lines({("T1", "tur-azj"): whole}, top_k=1)]
     assert b'"ranking":[0],"beyond":[[3,2,2]]' in lines[1]
-    read, faults = read_lines(lines, OnePool(pool))
+    read, faults = read_lines(Path("x"), lines, OnePool(pool))
     assert faults == []
     score = score_subset(read["T1", "tur-azj"])
     assert score.main == pytest.approx((1 / math.log2(4) + 1 / math.log2(5)) / 2)
@@ -101,7 +102,7 @@ def test_places_behind_the_listed_documents_must_be_possible(beyond, fault):
     pool = pool_of({"tur:a": ["azj:d2", "azj:d3"]})
     head, _ = to_lines({("T1", "tur-azj"): Rankings(pool, np.array([[0, 1, 2, 3]], dtype=np.int32))})
     line = json.dumps({"query": "tur:a", "ranking": [0], "beyond": beyond})
-    _, faults = read_lines([head.encode(), line.encode()], OnePool(pool))
+    _, faults = read_lines(Path("x"), [head.encode(), line.encode()], OnePool(pool))
     assert len(faults) == (fault is not None)
     assert all(fault in found.message for found in faults)
 

@@ -57,19 +57,9 @@ def submit(
     from turkic_idiom_tasks.dataset import open_dataset
 
     dataset = open_dataset(data)
-    written = submit(
-        results,
-        out,
-        dataset=dataset,
-        contact=contact,
-        training_data=training_data,
-        name=name,
-        type=model_type,
-        regime=regime,
-        n_parameters=parameters,
-        poolings=pooling or (),
-        seed=seed,
-    )
+    stated: dict[str, str | int | None] = {"contact": contact, "training_data": training_data, "name": name}
+    stated |= {"type": model_type, "regime": regime, "n_parameters": parameters}
+    written = submit(results, out, dataset=dataset, stated=stated, poolings=pooling or (), seed=seed)
     for folder, submission in written:
         metadata = submission.metadata
         size = "of unknown size" if metadata.n_parameters is None else f"{metadata.n_parameters:,} parameters"
@@ -90,12 +80,14 @@ def check(
     """
     from leaderboard.board import score_submission
     from leaderboard.submission import LeftOut, read_people, read_submission, submission_folders
+    from leaderboard.tables import equal_scores
     from turkic_idiom_tasks.cli.submission_output import print_scores
     from turkic_idiom_tasks.dataset import open_dataset
 
     dataset = open_dataset(data)
     # A submission with a fault does not end the command, so that a reviewer of many sees all of them at once.
     has_faults = False
+    scored = {}
     for place in folders:
         people, left_out = read_people(place, dataset)
         for person in people:
@@ -106,11 +98,14 @@ def check(
                 left_out.append(submission)
             else:
                 print_line(f"{folder}: ok")
-                print_scores(score_submission(submission), dataset)
+                scored[submission.id] = score_submission(submission)
+                print_scores(scored[submission.id], dataset)
         for entry in left_out:
             has_faults = True
             for fault in entry.faults:
                 print_line(str(fault))
+    for name, note in equal_scores(scored.values()).items():
+        print_line(f"{name}: {note}")
     if has_faults:
         raise typer.Exit(1)
 
@@ -143,6 +138,7 @@ def build(
     updated; other files in it are left alone. The day in the footer is that of SOURCE_DATE_EPOCH.
     """
     from leaderboard import build as build_site
+    from leaderboard.tables import equal_scores
 
     ids = []
     if reproduced is not None:
@@ -150,18 +146,13 @@ def build(
             lines = decode_text(read_file(reproduced, limit=2**20)).splitlines()
         ids = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     outcome = build_site(
-        submissions,
-        out,
-        data=data,
-        reproduced=ids,
-        report=report,
-        overwrite=overwrite,
-        repository=repository,
+        submissions, out, data=data, reproduced=ids, report=report, overwrite=overwrite, repository=repository
     )
     noun = "submission" if len(outcome.scored) == 1 else "submissions"
     summary = [f"{len(outcome.scored)} {noun}, {len(outcome.files)} files"]
     for other in outcome.other_editions:
         summary.append(f"{other.id}: predicts edition {other.edition} of the lexicon; listed without scores")
+    summary += [f"{name}: {note}" for name, note in equal_scores(outcome.scored).items()]
     if outcome.left_out:
         summary.append(f"left out: {len(outcome.left_out)}")
         summary += [f"  {entry.reason}" for entry in outcome.left_out]

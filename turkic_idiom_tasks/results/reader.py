@@ -19,7 +19,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
+from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json, printable
 from turkic_idiom_tasks.results.item_answers import (
     ITEM_TASKS,
     METHODS,
@@ -55,16 +55,19 @@ _Place = tuple[int, int]  # documents above, documents at the same place
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A mistake in predictions; `line` is 0 when it concerns all of them."""
+    """A mistake in a file that somebody else wrote."""
 
-    line: int
+    path: Path
     message: str
+    line: int = 0  # 0 when it concerns the whole file or folder
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.message}" if self.line else self.message
+        path = printable(str(self.path))  # the name is untrusted
+        return f"{path}:{self.line}: {self.message}" if self.line else f"{path}: {self.message}"
 
 
 def read_lines(
+    path: Path,
     lines: Iterable[bytes],
     dataset: Dataset,
     *,
@@ -102,17 +105,17 @@ def read_lines(
             elif not is_lost:
                 raise MalformedError('a prediction before the head line of its subset, {"task": ..., "subset": ...}')
         except MalformedError as error:
-            faults.append(Fault(number, str(error)))
+            faults.append(Fault(path, str(error), number))
         # A file of another kind has a fault in each of a hundred thousand lines.
         if len(faults) >= MAX_FAULTS:
-            return {}, [*faults, Fault(number, "and so on; the rest was not read")]
+            return {}, [*faults, Fault(path, "and so on; the rest was not read", number)]
     if not sections and not faults:
-        faults.append(Fault(0, "no subset in it; leave the file out"))
+        faults.append(Fault(path, "no subset in it; leave the file out"))
     for (task, subset), section in sections.items():
         missing = section.missing()
         if missing:
             message = f"{len(missing)} predictions are missing, such as the one for {display(missing[0])}"
-            faults.append(Fault(0, f"{task}, {subset}: {message}; all must be there"))
+            faults.append(Fault(path, f"{task}, {subset}: {message}; all must be there"))
     return ({} if faults else {key: section.prediction() for key, section in sections.items()}), faults
 
 

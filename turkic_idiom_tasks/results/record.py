@@ -27,7 +27,7 @@ from turkic_idiom_tasks.io.files import write_bytes
 from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, SubsetKey, to_lines
-from turkic_idiom_tasks.results.reader import read_lines
+from turkic_idiom_tasks.results.reader import Fault, read_lines
 
 if TYPE_CHECKING:  # it imports torch, which reading a record does not need
     from turkic_idiom_tasks.encoders.pooled import PooledEncoder
@@ -215,12 +215,11 @@ def read_record(path: Path, dataset: Dataset) -> Record:
             f"{path}: a result of other data (revision {header.data.revision[:12]}; the data in use, {dataset.path}, "
             f"has {dataset.revision[:12]}); name the data that was scored with --data"
         )
-    predictions, faults = read_lines(lines, dataset, first_line=2)
-    problem = str(faults[0]) if faults else ""
+    predictions, faults = read_lines(path, lines, dataset, first_line=2)
     if not faults and {(row.task, row.subset) for row in header.subsets} != set(predictions):
-        problem = "its header and its predictions are of different subsets"
-    if problem:
-        raise InputError(f"{path}: {problem}; {_AGAIN}")
+        faults = [Fault(path, "its header and its predictions are of different subsets")]
+    if faults:
+        raise InputError(f"{faults[0]}; {_AGAIN}")
     return Record(header, predictions, path)
 
 

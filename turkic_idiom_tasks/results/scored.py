@@ -1,7 +1,7 @@
 """Scores of predictions, and a check that a record states the scores that its predictions give."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +61,7 @@ class ScoredSubset:
     # (n,) True if a relevant document ranks first and no irrelevant one ties with it; None if that is not known, and
     # for everything but rankings
     firsts: npt.NDArray[np.bool_] | None = None
+    wrong_firsts: Sequence[str | None] = ()  # of rankings: the document that stands alone in the first place if wrong
 
     @property
     def solved(self) -> npt.NDArray[np.bool_]:
@@ -153,6 +154,11 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         literal = np.array([is_literal(document) for document in pool.documents])
         means["sense_accuracy"] = headline.raw if headline else math.nan
         means["literal_first"] = float(np.mean([literal[above == 0].mean() for above in rankings.above]))
+    wrong_firsts: list[str | None] = []
+    for above, relevant in zip(rankings.above, pool.relevant, strict=True):
+        first = np.flatnonzero(above == 0)
+        is_wrong = len(first) == 1 and first[0] not in relevant
+        wrong_firsts.append(pool.documents[first[0]] if is_wrong else None)
     return ScoredSubset(
         task=pool.task,
         subset=pool.subset,
@@ -165,6 +171,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
         firsts=scores.mrr == 1.0,
+        wrong_firsts=wrong_firsts,
     )
 
 
