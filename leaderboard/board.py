@@ -69,19 +69,14 @@ class Board:
 
     @cached_property
     def _means(self) -> dict[str, dict[str, Resampled]]:
-        return task_means(self.headlines, list(self.by_id.values()), self.data)
+        return task_means(self.headlines, self.data)
 
     def _rank_over(self, tasks: Collection[str]) -> Standings:
         """Return the standings of the submissions that have all of these tasks, by their mean over the tasks."""
         # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
         counted = {subset.task for subset in self.data.counted}
         parts = [scores for task, scores in self._means.items() if task in tasks and task in counted]
-        complete: dict[str, Resampled] = {}
-        for name in parts[0] if parts else ():
-            scores = [part[name] for part in parts if name in part]
-            if len(scores) == len(parts):
-                complete[name] = mean(scores)
-        return Standings(complete)
+        return Standings(_complete_means(parts))
 
     @cached_property
     def overall(self) -> Standings:
@@ -230,18 +225,20 @@ def resample_headlines(submissions: Sequence[ScoredSubmission], resampled: Resam
     return headlines
 
 
-def task_means(
-    headlines: ResampledScores, submissions: Sequence[ScoredSubmission], data: BoardData
-) -> dict[str, dict[str, Resampled]]:
+def task_means(headlines: ResampledScores, data: BoardData) -> dict[str, dict[str, Resampled]]:
     """Return task -> id -> the mean headline of the task's subsets that count, of submissions with each of them."""
     by_task = {}
     for task in data.tasks:
-        of_subsets = [headlines[task, subset.name] for subset in data.counted if subset.task == task]
-        means = {}
-        for submission in submissions:
-            scores = [score for of_subset in of_subsets if (score := of_subset.get(submission.id))]
-            # A mean over other languages is the score of another task
-            if scores and len(scores) == len(of_subsets):
-                means[submission.id] = mean(scores)
-        by_task[task] = means
+        # A mean over other languages is the score of another task
+        by_task[task] = _complete_means([headlines[task, one.name] for one in data.counted if one.task == task])
     return by_task
+
+
+def _complete_means(parts: Sequence[Mapping[str, Resampled | None]]) -> dict[str, Resampled]:
+    """Return id -> the mean of its scores, of the submissions with a score in every part."""
+    means = {}
+    for name in parts[0] if parts else ():
+        scores = [score for part in parts if (score := part.get(name))]
+        if len(scores) == len(parts):
+            means[name] = mean(scores)
+    return means

@@ -12,7 +12,7 @@ import numpy as np
 
 from leaderboard import submission as rules
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
-from leaderboard.data import BoardData, SubsetItems
+from leaderboard.data import BoardData
 from leaderboard.details import item_results, wrong_answers
 from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
 from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
@@ -59,10 +59,20 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     in_means = counted(subset.name for board in boards for subset in board.data.subsets)
     for subset in (subset for board in boards for subset in board.data.with_parts):
         concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
+        of_subset = concepts.tolist()
         with_several = set()  # concepts of a query with several right answers, whose score is no one rank
+        in_headline = set()
         for item, concept in zip(subset.texts, subset.concepts, strict=True):
             if subset.n_right.get(item, 1) > 1:
                 with_several.add(concept)
+            if subset.spelling_free is None or item in subset.spelling_free:
+                in_headline.add(concept)
+        headline: dict[str, Any] | None = None
+        # The pairs of extra tasks have no share in the main score
+        if subset.key in headlined and subset.task not in EXTRA_TASKS:
+            counting = [place for place, name in enumerate(of_subset) if name in in_headline]
+            is_whole = subset.spelling_free is None
+            headline = {"floor": subset.headline_floor, "places": None if is_whole else counting}
         row = {
             "key": subset.key,
             "task": subset.task,
@@ -71,11 +81,11 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
             "language": subset.language,
             "label": subset_title(subset.name) if subset.task in EQUIVALENTS else LANGUAGES[subset.language].name,
             "n": subset.n,
-            "headline": _headline(subset, concepts.tolist()) if subset.key in headlined else None,
+            "headline": headline,
             "provisional": subset.name not in in_means,
-            "concepts": [numbers[name] for name in concepts.tolist()],
+            "concepts": [numbers[name] for name in of_subset],
             "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
-            "several": [position for position, name in enumerate(concepts.tolist()) if name in with_several],
+            "several": [position for position, name in enumerate(of_subset) if name in with_several],
         }
         subsets.append(row)
     tasks = {task for board in boards for task in board.data.tasks}
@@ -107,21 +117,6 @@ def _states(concept: str) -> str:
         state: Any = np.random.default_rng(seed).bit_generator.state["state"]
         states += [f"{state['state']:032x}", f"{state['inc']:032x}"]
     return "".join(states)
-
-
-def _headline(subset: SubsetItems, concepts: list[str]) -> dict[str, Any] | None:
-    """Return what the headline of a subset corrects for chance, and the places of the concepts that it counts.
-
-    The places are None for all. There is no headline for the extra tasks, whose pairs have no share in the main score.
-    """
-    if subset.task in EXTRA_TASKS:
-        return None
-    places = None
-    if subset.spelling_free is not None:
-        by_query = zip(subset.texts, subset.concepts, strict=True)
-        counted = {concept for query, concept in by_query if query in subset.spelling_free}
-        places = [place for place, concept in enumerate(concepts) if concept in counted]
-    return {"floor": subset.headline_floor, "places": places}
 
 
 def comparison_files(submissions: Iterable[ScoredSubmission]) -> Iterator[tuple[str, bytes]]:

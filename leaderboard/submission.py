@@ -209,9 +209,9 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
     faults = _folder_faults(folder)
     if faults:
         return LeftOut(folder, faults)
-    metadata, faults = _read_metadata(folder / METADATA_FILE)
-    if metadata is None:
-        return LeftOut(folder, faults)
+    metadata = _read_metadata(folder / METADATA_FILE)
+    if isinstance(metadata, list):
+        return LeftOut(folder, metadata)
     if folder.name != slug(metadata):
         message = f"this submission belongs in a folder named {slug(metadata)}, not {display(folder.name)}"
         faults.append(Fault(folder, message))
@@ -270,13 +270,13 @@ def _folder_faults(folder: Path) -> list[Fault]:
     return faults
 
 
-def _read_metadata(path: Path) -> tuple[Metadata | None, list[Fault]]:
+def _read_metadata(path: Path) -> Metadata | list[Fault]:
     """Return the metadata in a file, or what is wrong with each of its fields and in which line it stands."""
     try:
         data = read_file(path, limit=MAX_METADATA, follow_links=False)
         content = _MetadataFile.model_validate(parse_json(data, max_depth=MAX_DEPTH))
     except MalformedError as error:
-        return None, [Fault(path, str(error))]
+        return [Fault(path, str(error))]
     except ValidationError as error:
         faults = []
         for problem in error.errors(include_url=False):
@@ -286,5 +286,5 @@ def _read_metadata(path: Path) -> tuple[Metadata | None, list[Fault]]:
             value = f", not {display(problem['input'])}" if problem["type"] != "missing" else ""
             message = problem["msg"].removeprefix("Value error, ")
             faults.append(Fault(path, f"{display(field)}: {message}{value}", line))
-        return None, faults
-    return Metadata(**content.model_dump(exclude={"format"})), []
+        return faults
+    return Metadata(**content.model_dump(exclude={"format"}))

@@ -81,7 +81,7 @@ def test_a_concept_is_drawn_for_all_tasks_at_once():
     ndcg = np.random.default_rng(5).uniform(0.2, 0.8, size=40)
     opposite = {("T1", "tur-azj"): ndcg, ("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
     submission = scored_of("one", data, opposite)
-    resampled = task_means(resample_subsets([submission], data), [submission], data)
+    resampled = task_means(resample_subsets([submission], data), data)
     joint = mean([resampled["T1"]["one"], resampled["T2"]["one"]]).interval()
     alone = resampled["T1"]["one"].interval()
     assert joint.high - joint.low < 1e-9  # the tasks cancel in every draw
@@ -160,6 +160,9 @@ def test_an_undefined_score_has_no_rank():
     assert board.by_task[SPANS] == board.by_task["T2"] == {}
     interval = board.intervals["one"][SPANS, "tr"]
     assert np.isnan([interval.low, interval.high]).all()
+    record = records_of(board)["one"]  # in JSON it is null
+    spans = record.subsets[-1]
+    assert (spans.task, spans.main, spans.low, spans.scores["span_f1"], record.overall) == (SPANS, *[None] * 4)
 
 
 def test_what_cannot_stand_on_one_board_is_refused():

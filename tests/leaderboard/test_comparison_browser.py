@@ -101,7 +101,7 @@ def test_the_comparison_is_that_of_the_command_and_of_the_ranks(open_comparison,
         first, second = (standings[model.id].score for model in models)
         told = [number(text) for text in summary[place][0][2:5]]
         assert told == pytest.approx([first, second, second - first], abs=0.0006)
-    by_task = task_means(resample_headlines(models, resample_subsets(models, board.data)), models, board.data)
+    by_task = task_means(resample_headlines(models, resample_subsets(models, board.data)), board.data)
     first, second = (mean([resampled[model.id] for resampled in by_task.values()]) for model in models)
     interval = difference(second, first).interval()
     assert summary[0][1][:2] == pytest.approx([interval.low, interval.high], abs=1e-12)

@@ -8,7 +8,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.details import spelling_splits
-from leaderboard.exports import leaderboard_file, records_of, to_csv
+from leaderboard.exports import records_of, to_csv
 from leaderboard.figures import (
     forest_by_language,
     forest_by_task,
@@ -18,12 +18,6 @@ from leaderboard.tables import tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.results.headlines import spelling_free
 from turkic_idiom_tasks.results.predictions import SPANS
-
-
-def model_json(board):
-    """The one model of leaderboard.json."""
-    (model,) = leaderboard_file(board, records_of(board)).model_dump(mode="json")["models"]
-    return model
 
 
 def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
@@ -44,14 +38,6 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         float(row["T1 tur-azj"]), float(row["macro_low"]), int(row["parameters"])
         assert {row["macro_reliable"], row["T1 tur-azj reliable"]} <= {"0", "1"}
         assert not any(str(field).startswith(("=", "+", "@", "\t", "\r", "\uff1d")) for field in row.values())
-
-
-def test_undefined_scores_are_null():
-    data = make_data(2, languages=("tr",))
-    nothing = [[0, 0, 1], [0, 0, 1]]  # nothing marked: precision is undefined
-    model = model_json(make_board([scored_of("one", data, {(SPANS, "tr"): nothing})], data))
-    assert model["subsets"][0]["scores"]["span_precision"] is None
-    assert model["overall"] is None
 
 
 def test_the_queries_of_t1_are_split_by_whether_spelling_finds_the_answer():

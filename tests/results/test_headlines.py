@@ -31,7 +31,7 @@ def test_spelling_has_chance_in_the_headline_of_t1_although_it_leads_over_all_qu
     data, pool = dataset.retrieval("T1", subset), dataset.pool("T1", subset)
     texts = [data.queries[query] for query in pool.queries], [data.documents[document] for document in pool.documents]
     scored = score_subset(Rankings.from_similarities(pool, spelling(*texts, "tr", code)))
-    interval = scored.headline.resampled().interval()
+    interval = scored.resampled_headline(None).interval()
     assert interval.low <= 0 <= interval.high
     assert abs(scored.headline.score) < 0.01
     assert scored.scores["ndcg_corrected"] > 0.2

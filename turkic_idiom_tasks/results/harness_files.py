@@ -101,18 +101,18 @@ def _all_files(places: Sequence[Path]) -> list[Path]:
     for place in places:
         if not place.exists():
             raise usage_error(f"{place}: no such file or folder; give the folder that a run has written")
-        found = [place]
-        if place.is_dir():
-            inner = sorted(path for path in place.rglob("*") if path.is_file())
-            seen = [path for path in inner if not _is_hidden(path.relative_to(place))]
-            found = without_variants(seen)
-        files |= dict.fromkeys(found)
+        if not place.is_dir():
+            files[place] = None
+            continue
+        inner = []
+        for path in sorted(place.rglob("*")):
+            # lm-eval and mteb write the results of the model ./MODEL to the folder .__MODEL, which is no hidden one
+            names = path.relative_to(place).parts
+            is_hidden = any(name.startswith(".") and not name.startswith(".__") for name in names)
+            if path.is_file() and not is_hidden:
+                inner.append(path)
+        files |= dict.fromkeys(without_variants(inner))
     return list(files)
-
-
-def _is_hidden(path: Path) -> bool:
-    # lm-eval and mteb write the results of the model ./MODEL to the folder .__MODEL, which is not meant to be hidden
-    return any(part.startswith(".") and not part.startswith(".__") for part in path.parts)
 
 
 def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:

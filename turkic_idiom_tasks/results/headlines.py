@@ -22,7 +22,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool
 from turkic_idiom_tasks.dataset.similarity import NOWHERE, SentencePairs
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.metrics.bootstrap import Floats, Resampled, Stratum, resample_models
+from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.metrics.ranking import RankingScores
 from turkic_idiom_tasks.results.predictions import Rankings, Similarities
 
@@ -51,10 +51,6 @@ class Headline:
     def score(self) -> float:
         """Return the chance-corrected score; NaN if there is nothing to score, or chance is perfect."""
         return (self.raw - self.chance) / (1 - self.chance) if self.chance < 1 else math.nan
-
-    def resampled(self) -> Resampled:
-        """Return the chance-corrected score, resampled by concepts; only if it is defined."""
-        return resample_models([Stratum(self.concepts, self.sums)])[0].corrected(self.chance)
 
 
 def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) -> Headline | None:

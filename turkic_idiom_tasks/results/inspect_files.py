@@ -57,7 +57,12 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
         predictions[key] = read_answers(
             path, key, answers, dataset, prompt=prompt, method=GENERATION, is_partial=is_partial
         )
-    name = _model_name(log.eval.model, log.eval.model_args)
+    # hf/ORG/NAME is ORG/NAME, openai/gpt-5 stays, and hf/local with the argument `model_path` is that path
+    name = log.eval.model.partition("/")[2]
+    if name == "local" and log.eval.model_args.get("model_path"):
+        name = str(log.eval.model_args["model_path"])
+    elif not is_local(name) and "/" not in name:
+        name = log.eval.model
     return ModelPredictions(
         path=path,
         predictions=predictions,
@@ -118,14 +123,3 @@ def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[
             answer = LETTERS.find(score.answer) if len(score.answer) == 1 else -1
         answers.setdefault((task, subset), []).append((sample_id, (sample.metadata or {}).get("digest"), answer))
     return answers
-
-
-def _model_name(model: str, arguments: Mapping[str, Any]) -> str:
-    """Return the name of a model without the provider, or the folder that its weights were read from.
-
-    ``hf/ORG/NAME`` is ORG/NAME, ``openai/gpt-5`` stays, ``hf/local`` with the argument `model_path` is that path.
-    """
-    _, _, name = model.partition("/")
-    if name == "local" and arguments.get("model_path"):
-        return str(arguments["model_path"])
-    return name if is_local(name) or "/" in name else model

@@ -34,13 +34,17 @@ class TestItems:
     subset: str  # ``tr``, or ``tr-uz`` for `equivalent`
     language: str  # code of the language of the options
     rows: tuple[Item, ...]
-    row: Mapping[str, int]  # id -> position
     lexicon: Lexicon  # where the items come from; says which open answers are accepted
 
     @property
     def concepts(self) -> tuple[str, ...]:
         """Return the concept of each item."""
         return tuple(item.concept for item in self.rows)
+
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Return id -> position."""
+        return {item.id: position for position, item in enumerate(self.rows)}
 
     @cached_property
     def digest(self) -> str:
@@ -51,8 +55,7 @@ class TestItems:
         """Return the items at some positions, in order; itself for all of them."""
         if len(positions) == len(self.rows):
             return self
-        rows = tuple(self.rows[position] for position in positions)
-        return replace(self, rows=rows, row={item.id: position for position, item in enumerate(rows)})
+        return replace(self, rows=tuple(self.rows[position] for position in positions))
 
     @property
     def chance(self) -> float:
@@ -131,8 +134,7 @@ def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
     except InputError:  # data with test queries only
         return None
     items = build_items(dataset, task, language, target or None)
-    row = {item.id: position for position, item in enumerate(items)}
-    return TestItems(task, subset, target or language, items, row, lexicon) if items else None
+    return TestItems(task, subset, target or language, items, lexicon) if items else None
 
 
 def answer_fault(item: Item, answer: object, *, is_open: bool) -> str | None:

@@ -121,11 +121,9 @@ def read_harness_file(model: type[_Model], path: Path) -> _Model:
 def read_harness_lines(model: type[_Model], path: Path) -> Iterator[_Model]:
     """Yield the lines of a JSON lines file of a harness as pydantic models."""
     for line in read_json_lines(path):
-        problem = line.problem
-        if problem is None:
-            try:
-                yield model.model_validate(line.value)
-                continue
-            except ValidationError as error:
-                problem = f"damaged ({first_fault(error)})"
-        raise InputError(f"{path}:{line.number}: {problem}; compute it again")
+        try:
+            value = model.model_validate(line.value)
+        except ValidationError as error:
+            problem = line.problem or f"damaged ({first_fault(error)})"
+            raise InputError(f"{path}:{line.number}: {problem}; compute it again") from error
+        yield value

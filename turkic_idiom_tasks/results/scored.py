@@ -97,7 +97,8 @@ class ScoredSubset:
             return None
         if main is not None and self.headline.sums is self.sums:
             return main.corrected(self.headline.chance)
-        return self.headline.resampled()
+        drawn = resample({self.subset: Stratum(self.headline.concepts, self.headline.sums)})
+        return drawn.corrected(self.headline.chance)
 
 
 def score_subset(predictions: Prediction) -> ScoredSubset:
