@@ -7,12 +7,10 @@ from pathlib import Path
 from turkic_idiom_tasks.concept_browser.parts import (
     TEXT_LABELS,
     browser_data,
+    browser_part,
     example_parts,
     json_for_script,
     lexicon_rows,
-    markup,
-    script,
-    style,
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, printable
@@ -69,9 +67,9 @@ def page(lexicon: Lexicon) -> str:
     parts = {
         "@N@": str(len(lexicon.concepts)),
         "@INTRO@": intro,
-        "@STYLE@": style(),
-        "@BROWSER@": markup(),
-        "@SCRIPT@": script(),
+        "@STYLE@": browser_part("css"),
+        "@BROWSER@": browser_part("html"),
+        "@SCRIPT@": browser_part("js"),
         "@DATA@": json_for_script(browser_data(lexicon_rows(lexicon))),  # last, as its texts may hold any of the names
     }
     html = PAGE.read_text("utf-8")

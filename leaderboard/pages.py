@@ -18,7 +18,7 @@ from leaderboard.details import Values, missed_items, spelling_splits, task_part
 from leaderboard.formats import ItemsFile, json_schemas, schema_path
 from leaderboard.ranking import Score
 from leaderboard.tables import TASK_FORMS, TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
-from turkic_idiom_tasks.concept_browser.parts import markup, script, style
+from turkic_idiom_tasks.concept_browser.parts import browser_part
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
@@ -131,8 +131,8 @@ class Pages:
         yield from self._other_pages()
         yield from scripts.comparison_files({**(self._models.by_id if self._models else {}), **board.by_id}.values())
         yield from scripts.concept_files(self._boards)
-        yield "static/browser.css", style().encode()
-        yield "static/browser.js", script().encode()
+        yield "static/browser.css", browser_part("css").encode()
+        yield "static/browser.js", browser_part("js").encode()
         ids = {subset.key: list(subset.texts) for subset in data.with_parts}  # in the order of the values in scores/
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
         for schema_file, schema in json_schemas().items():
@@ -244,8 +244,8 @@ class Pages:
         pairs = scripts.suggested_pairs(self._boards)
         items = scripts.comparison_json(self._boards)
         yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items, pairs=pairs)
-        browser = self._page("items.html", "Concepts", browser=markup(), concepts_file=scripts.CONCEPTS_FILE)
-        yield "items.html", browser
+        html = browser_part("html")
+        yield "items.html", self._page("items.html", "Concepts", browser=html, concepts_file=scripts.CONCEPTS_FILE)
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
         page = self._page(
             "submit.html",

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hub_datasets.found.corpora import Arc, CorpusSentence
 from turkic_idiom_tasks.annotation.forms import Form, IdiomWord, idiom_forms
-from turkic_idiom_tasks.annotation.matching import PLAIN_LETTERS, Search, Token, find_candidates
+from turkic_idiom_tasks.annotation.matching import PLAIN_LETTERS, Token, best_match, find_candidates
 from turkic_idiom_tasks.annotation.stems import morphology, normalise, stems
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
@@ -86,8 +86,7 @@ class Miner:
             if not word.is_verb:
                 sure = [candidate for candidate in sure if self._shares_clear_stem(word, tokens[candidate.first].form)]
             options.append(sure)
-        search = Search(form, tokens, options, morphology(self.language.code).particles)
-        match = search.best_match(frozenset())
+        match = best_match(form, tokens, options, particles=morphology(self.language.code).particles)
         if match is None:
             return None
         numbers = match.words

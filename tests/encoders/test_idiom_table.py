@@ -25,7 +25,7 @@ def known(idiom, *forms, language=""):
 
 
 def rewritten(text, *idioms):
-    table = IdiomTable(make_tokens(idioms))
+    table = IdiomTable(idioms=make_tokens(idioms))
     return with_tokens(text, table.occurrences(text))
 
 
@@ -105,11 +105,11 @@ def test_idioms_that_cannot_have_tokens_are_named(idioms, part):
 def table_file(tmp_path):
     """The file of a table with two idioms."""
     table = IdiomTable(
-        make_tokens([known("high life"), known("baş eğmek", ("başını", "eğdi"), language="tr")]),
+        idioms=make_tokens([known("high life"), known("baş eğmek", ("başını", "eğdi"), language="tr")]),
         classifier=ClassifierSettings(gives_idiom=True, max_length=128),
     )
     path = tmp_path / TABLE
-    path.write_text(json.dumps(table.to_json()), encoding="utf-8")
+    path.write_text(table.model_dump_json(), encoding="utf-8")
     return path
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.encoders.untrained_models import WORDS
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
-from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
 from turkic_idiom_tasks.errors import InputError
 
@@ -27,16 +27,18 @@ def test_one_pass_equals_five_stock_models(make_untrained, texts, kind):
 
 def test_equal_texts_are_encoded_once_and_order_is_kept(untrained_bert, texts):
     encoder = PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu"))
-    found = encoder.encode(texts, batch_size=7)
+    vectors = TextVectors(encoder, POOLINGS, batch_size=7)
+    for added in (texts[:25], texts):  # what stands in both is not encoded again
+        vectors.add(added)
     assert encoder.n_texts_forwarded == len(set(texts)) < len(texts)
     assert encoder.seconds > 0
     assert encoder.device_name.endswith(f", {torch.get_num_threads()} threads")
     backwards = encoder.encode(texts[::-1], batch_size=7)
     for pooling in POOLINGS:
-        assert found[pooling].dtype == np.float32
-        assert found[pooling].shape == (len(texts), 32)
-        np.testing.assert_allclose(np.linalg.norm(found[pooling], axis=1), 1, atol=1e-6)
-        np.testing.assert_allclose(found[pooling], backwards[pooling][::-1], atol=1e-6)
+        found = vectors.of(pooling, texts)
+        assert (found.dtype, found.shape) == (np.float32, (len(texts), 32))
+        np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+        np.testing.assert_allclose(found, backwards[pooling][::-1], atol=1e-6)
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -44,8 +44,20 @@ def astitch(tmp_path):
     return root.parent
 
 
-LABEL_COLUMNS = ("label", "sentence1", "sentence2")
-TEST_SENTENCES = (  # label (0 is idiomatic), sentence, expression, candidates for the meaning with their labels
+def write_task1(folder, language, part, rows):
+    """Write the files of Task 1 A and B from rows of label (0 is idiomatic), sentence, expression, and candidates
+    for the meaning with their labels."""
+    idiomatic, meant = [("label", "sentence1", "sentence2")], [("label", "sentence1", "sentence2")]
+    for label, sentence, idiom, meanings in rows:
+        idiomatic.append((label, sentence, idiom))
+        meant += [(is_meant, sentence, meaning) for meaning, is_meant in meanings.items()]
+    for variant, n_columns in (("IdiomIncluded", 3), ("IdiomExcluded", 2)):
+        path = folder / "Task1" / "SubTaskA" / language / f"ContextExcluded_{variant}" / f"{part}.csv"
+        write_csv(path, [row[:n_columns] for row in idiomatic])
+    write_csv(folder / "Task1" / "SubTaskB" / language / "ContextExcluded" / f"{part}.csv", meant)
+
+
+TEST_SENTENCES = (
     (0, "Data is a gold mine.", "gold mine", {"source of riches": 1, "ore pit": 0, "Proper Noun": 0}),
     (1, "The gold mine was flooded.", "gold mine", {"source of riches": 0, "ore pit": 1, "Proper Noun": 0}),
     (1, "We ate at the Gold Mine.", "gold mine", {"source of riches": 0, "ore pit": 0, "Proper Noun": 1}),
@@ -59,16 +71,9 @@ def labelled_astitch(tmp_path, monkeypatch):
     """Folder in the layout of AStitchInLanguageModels, Task 1: four test sentences and one example in each language."""
     root = tmp_path / "astitch" / "Dataset"
     (root / "Task2").mkdir(parents=True)
-    for folder in ("EN", "PT"):
-        for part, sentences in (("test", TEST_SENTENCES), ("train_few_shot", EXAMPLES)):
-            idiomatic = [LABEL_COLUMNS]
-            meant = [LABEL_COLUMNS]
-            for label, sentence, idiom, meanings in sentences:
-                idiomatic.append((label, sentence, idiom))
-                meant += [(is_meant, sentence, meaning) for meaning, is_meant in meanings.items()]
-            for_a = root / "Task1" / "SubTaskA" / folder / "ContextExcluded_IdiomIncluded" / f"{part}.csv"
-            write_csv(for_a, idiomatic)
-            write_csv(root / "Task1" / "SubTaskB" / folder / "ContextExcluded" / f"{part}.csv", meant)
+    for language in ("EN", "PT"):
+        write_task1(root, language, "test", TEST_SENTENCES)
+        write_task1(root, language, "train_few_shot", EXAMPLES)
     monkeypatch.setenv("ASTITCH_DATA", str(root.parent))
     return root.parent
 

@@ -154,7 +154,7 @@ def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_pa
     data = build_triplets(str(write_csv(tmp_path / "triplets.csv", rows)))
     learned = {row.idiom.replace("İ", "i") for row in data.training}
     assert learned.isdisjoint({row.idiom.replace("İ", "i") for row in data.development.rows})
-    table = IdiomTable(make_tokens(known_idioms(data.path, data)))
+    table = IdiomTable(idioms=make_tokens(known_idioms(data.path, data)))
     (occurrence,) = table.occurrences("Comprei um pé de moleque.")
     assert occurrence.token == "IDpédemolequeID"
 

@@ -23,6 +23,6 @@ def span_config():
 
 @pytest.fixture(scope="session")
 def tuned_classifier(untrained_bert, span_config):
-    """The tiny BERT as a classifier that has learnt to tag."""
+    """The tiny BERT as a classifier that has learnt to tag, and the outcome of its training."""
     classifier = load_untuned(str(untrained_bert), seed=1)
-    return fine_tune(classifier, sentences(30), sentences(40)[30:], config=span_config, seed=1)
+    return classifier, fine_tune(classifier, sentences(30), sentences(40)[30:], config=span_config, seed=1)

@@ -23,7 +23,7 @@ CONFIG = changed(epochs=8, batch_size=8, patience=99)
 
 def train(model, out):
     """Train on the toy task and save the model below `out`, once for each process that thinks it is the first."""
-    trainee = load_trainee(model, task="T2", device="cpu")
+    trainee = load_trainee(model, task="T2")
     tuned = fine_tune_retrieval(trainee, regime(), config=CONFIG)
     if is_first_process():
         save_tuned(tuned, Path(out) / f"by-{os.environ['RANK']}", record_of(trainee, tuned, config=CONFIG))

@@ -22,7 +22,7 @@ def model(make_untrained):
 
 def train(folder, monkeypatch):
     """(batches of the trainer, its weights after the last step)."""
-    trainee = load_trainee(str(folder), task="T2", pooling="mean", device="cpu")
+    trainee = load_trainee(str(folder), task="T2", pooling="mean")
     seen, module = [], trainee.model[0]
     preprocess = module.preprocess
 

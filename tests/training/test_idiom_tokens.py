@@ -30,7 +30,6 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     make_tokens,
 )
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens
-from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_sentence_classifier
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
@@ -60,9 +59,7 @@ def with_tokens(folder, *idioms, **options):
 
 def add_tokens(model, *idioms, initial="mean", seed=1, classifiers=None):
     tokens = make_tokens([KnownIdiom(idiom, (IdiomForm((idiom,), "tr"),), "tr") for idiom in idioms or (IDIOM,)])
-    folder, settings = (None, None) if classifiers is None else best_classifier(classifiers)
-    classifier = None if folder is None else load_sentence_classifier(folder)
-    add_idiom_tokens(model, tokens, initial=initial, seed=seed, classifier=classifier, settings=settings)
+    add_idiom_tokens(model, tokens, initial=initial, seed=seed, classifier=classifiers)
 
 
 def embeddings(model):
@@ -194,20 +191,13 @@ def test_a_folder_with_another_table_or_none_is_refused(saved, token):
         load_checkpoint(str(saved))
 
 
-def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, classifiers, tmp_path):
+def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, classifiers):
     model = with_tokens(sentence_model, classifiers=classifiers)  # of seed 1, whose development score is better
     n_weights = sum(1 for _ in load_checkpoint(str(sentence_model)).parameters())
     assert sum(1 for _ in model.parameters()) == n_weights  # those of the classifier are not trained
     texts = [SENTENCE, LITERAL, "su ev"]
     assert model[0].rewrite(texts) == [REPLACED, LITERAL, "su ev"]
     assert model[0].rewrite(texts[::-1]) == ["su ev", LITERAL, REPLACED]
-    model.save_pretrained(str(tmp_path / "out"), create_model_card=False)
-    loaded = load_checkpoint(str(tmp_path / "out"), device="cpu")
-    assert loaded[0].rewrite(texts) == [REPLACED, LITERAL, "su ev"]
-    assert np.allclose(loaded.encode(texts), model.encode(texts), atol=1e-6)
-    shutil.rmtree(tmp_path / "out" / CLASSIFIER_FOLDER)
-    with pytest.raises(InputError, match="the classifier, idiomaticity/, is missing"):
-        load_checkpoint(str(tmp_path / "out"))
 
 
 def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
@@ -252,7 +242,7 @@ def test_masked_lm_training_changes_all_weights_and_learns(with_mask):
     sentences = [SENTENCE, "ev göz dil su", "yol gün göz dil"] * 8
     outcomes = []
     for epochs in (1, 12):
-        trainee = load_trainee(str(with_mask), task="T2", device="cpu")
+        trainee = load_trainee(str(with_mask), task="T2")
         add_tokens(trainee.model)
         before = {name: weight.detach().clone() for name, weight in trainee.model.named_parameters()}
         config = IdiomTokenConfig(idiom_tokens="all", pretrain_epochs=epochs, pretrain_learning_rate=3e-3)
@@ -273,7 +263,7 @@ def test_sentences_that_teach_nothing_are_refused(with_mask, sentence_model, tmp
         (with_mask, "su ev", "none of the 1 sentences has an idiom"),
         (sentence_model, SENTENCE, "no mask token"),
     ):
-        trainee = load_trainee(str(folder), task="T2", device="cpu")
+        trainee = load_trainee(str(folder), task="T2")
         add_tokens(trainee.model)
         with pytest.raises(InputError, match=message):
             pretrain_masked_lm(trainee, [sentence], config=IdiomTokenConfig(idiom_tokens="all"), batch_size=8, seed=1)
@@ -286,7 +276,7 @@ def test_the_sentences_of_a_lexicon_have_their_idioms():
     """E has its own idiom, in the form in which it is inflected there; the two rewordings have not."""
     data = build_triplets("lexicon", languages=["tk"])
     tokens = make_tokens(known_idioms("lexicon", data, languages=["tk"]))
-    found = IdiomTable(tokens).occurrences
+    found = IdiomTable(idioms=tokens).occurrences
     assert len(data.training) > 90
     n_reworded = 0
     for triplet in data.training:
@@ -343,3 +333,6 @@ def test_the_command_asks_the_classifier_and_saves_it(sentence_model, similarity
     assert tokens["training"]["replaced"] == tokens["training"]["sentences"]  # all of them begin with "su"
     rewrite = load_checkpoint(str(out), device="cpu")[0].rewrite
     assert rewrite(["su baş boş", "ateş baş boş"]) == ["su IDbaşboşID", "ateş baş boş"]
+    shutil.rmtree(out / CLASSIFIER_FOLDER)
+    with pytest.raises(InputError, match="the classifier, idiomaticity/, is missing"):
+        load_checkpoint(str(out))

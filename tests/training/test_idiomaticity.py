@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from tests.encoders.untrained_models import WORDS
-from tests.similarity.conftest import write_csv
+from tests.similarity.conftest import write_csv, write_task1
 from tests.training.toy_task import dodiom_rows
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -23,15 +23,14 @@ from turkic_idiom_tasks.training.siblings.labelled import Labelled, build_labell
 from turkic_idiom_tasks.training.trainer import set_weights
 
 HINT = {0: "su", 1: "ateş"}  # the word that tells the label
-COLUMNS = ("label", "sentence1", "sentence2")
 
 
 def rows_of(names, n):
     """Sentences of some idioms, whose label is told by one word."""
-    rows = [COLUMNS]
+    rows = []
     for number in range(n):
-        idiom = names[number % len(names)]
-        rows.append((number % 2, f"{idiom} {HINT[number % 2]} {WORDS[number * 5 % 12]}", idiom))
+        label, idiom = number % 2, names[number % len(names)]
+        rows.append((label, f"{idiom} {HINT[label]} {WORDS[number * 5 % 12]}", idiom, {f"means {idiom}": label}))
     return rows
 
 
@@ -40,21 +39,11 @@ def astitch(tmp_path, monkeypatch):
     """Folder in the layout of AStitchInLanguageModels, Task 1 A and B in English."""
     root = tmp_path / "astitch"
     (root / "Task2").mkdir(parents=True)
-    parts = {
-        "train_zero_shot": rows_of(["göz", "dil", "el"], 60),
-        "train_one_shot": rows_of(["ev", "yol"], 4),
-        "dev": rows_of(["ev"], 8),
-        "test": rows_of(["yol", "gün", "gece"], 30),
-    }
-    for variant, columns in {"IdiomIncluded": 3, "IdiomExcluded": 2}.items():
-        for part, rows in parts.items():
-            path = root / "Task1" / "SubTaskA" / "EN" / f"ContextExcluded_{variant}" / f"{part}.csv"
-            write_csv(path, [row[:columns] for row in rows])
-    for part, rows in parts.items():
-        meanings = [COLUMNS, *((label, sentence, f"means {idiom}") for label, sentence, idiom in rows[1:])]
-        write_csv(root / "Task1" / "SubTaskB" / "EN" / "ContextExcluded" / f"{part}.csv", meanings)
+    write_task1(root, "EN", "train_zero_shot", rows_of(["göz", "dil", "el"], 60))
+    write_task1(root, "EN", "train_one_shot", rows_of(["ev", "yol"], 4))
+    write_task1(root, "EN", "dev", rows_of(["ev"], 8))
+    write_task1(root, "EN", "test", rows_of(["yol", "gün", "gece"], 30))
     monkeypatch.setenv("ASTITCH_DATA", str(root))
-    return root
 
 
 def test_macro_f1_by_hand():

@@ -20,7 +20,8 @@ VALIDATION = sentences(40)[30:]
 
 
 def train(folder, rows, validation, *, seed=1, **settings):
-    return fine_tune(load_untuned(str(folder), seed=seed), rows, validation, config=SpanConfig(**settings), seed=seed)
+    classifier = load_untuned(str(folder), seed=seed)
+    return classifier, fine_tune(classifier, rows, validation, config=SpanConfig(**settings), seed=seed)
 
 
 def f1(classifier, rows):
@@ -45,18 +46,19 @@ def test_the_best_evaluation_has_the_highest_score_and_of_equal_ones_the_smalles
 
 
 def test_training_teaches_the_idiom(untrained_bert, tuned_classifier):
+    classifier, outcome = tuned_classifier
     assert f1(load_untuned(str(untrained_bert), seed=1), VALIDATION) < 0.9
-    assert f1(tuned_classifier.classifier, sentences(60)[40:]) == tuned_classifier.validation_f1 == 1.0
+    assert f1(classifier, sentences(60)[40:]) == outcome["validation_span_f1"] == 1.0
 
 
 def test_of_equal_epochs_the_one_with_the_smallest_loss_is_kept(tuned_classifier, span_config):
-    history = tuned_classifier.history
+    found, outcome = tuned_classifier
+    history = outcome["history"]
     assert len(history) == span_config.epochs
     perfect = [row for row in history if row["span_f1"] == 1.0]
     assert len(perfect) > 1
-    assert tuned_classifier.best_epoch == min(perfect, key=lambda row: row["loss"])["epoch"]
+    assert outcome["best_epoch"] == min(perfect, key=lambda row: row["loss"])["epoch"]
     # the weights are those of that epoch: their loss on the validation sentences, computed by hand, is the one noted
-    found = tuned_classifier.classifier
     total, n_labels = 0.0, 0
     for sentence in VALIDATION:
         encoded = found.tokenizer(list(sentence.tokens), is_split_into_words=True, return_tensors="pt")
@@ -74,25 +76,25 @@ def test_validation_sentences_of_changing_length_keep_their_own_tags(untrained_b
         extra = ("su",) * (number * 7 % 10)
         tokens, tags = extra + sentence.tokens, ("O",) * len(extra) + sentence.tags
         validation.append(replace(sentence, tokens=tokens, tags=tags, sentence=" ".join(tokens)))
-    found = train(untrained_bert, sentences(30), validation, epochs=6, learning_rate=3e-3)
-    assert f1(found.classifier, validation) == pytest.approx(found.validation_f1)
-    assert found.validation_f1 > 0
+    classifier, outcome = train(untrained_bert, sentences(30), validation, epochs=6, learning_rate=3e-3)
+    assert f1(classifier, validation) == pytest.approx(outcome["validation_span_f1"])
+    assert outcome["validation_span_f1"] > 0
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(untrained_bert):
     weights = []
     for seed in (3, 3, 4):
-        found = train(untrained_bert, sentences(8), [], epochs=1, seed=seed)
-        assert (found.best_epoch, found.history) == (None, ())  # without validation sentences the last epoch stands
-        weights.append(found.classifier.model.classifier.weight.detach())
+        classifier, outcome = train(untrained_bert, sentences(8), [], epochs=1, seed=seed)
+        assert outcome == {"best_epoch": None, "validation_span_f1": None, "history": []}  # the last epoch stands
+        weights.append(classifier.model.classifier.weight.detach())
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])
 
 
 def test_every_option_trains(untrained_bert):
     options = {"bf16": True, "max_length": 16, "labelling": "first"}
-    found = train(untrained_bert, sentences(30), VALIDATION, epochs=12, learning_rate=5e-3, **options)
-    assert found.validation_f1 > 0.9
+    _, outcome = train(untrained_bert, sentences(30), VALIDATION, epochs=12, learning_rate=5e-3, **options)
+    assert outcome["validation_span_f1"] > 0.9
 
 
 def test_what_cannot_be_trained(untrained_bert):
@@ -129,14 +131,14 @@ def record(span_config):
 
 
 def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, record, tmp_path):
-    folder = tmp_path / "checkpoints" / "one"
-    save_checkpoint(tuned_classifier.classifier, folder, record)
+    (classifier, _), folder = tuned_classifier, tmp_path / "checkpoints" / "one"
+    save_checkpoint(classifier, folder, record)
     assert {path.name for path in folder.iterdir()} >= {"model.safetensors", "config.json", "README.md", SPAN_RECORD}
     assert not list(folder.parent.glob(".*"))
     assert json.loads((folder / SPAN_RECORD).read_text())["scores"]["subword_f1"] is None  # NaN is no JSON
     tokens = [sentence.tokens for sentence in sentences(60)[40:]]
     loaded = TokenClassifier.load(str(folder), device="cpu")
-    assert loaded.predict(tokens, ["tr"] * 20) == tuned_classifier.classifier.predict(tokens, ["tr"] * 20)
+    assert loaded.predict(tokens, ["tr"] * 20) == classifier.predict(tokens, ["tr"] * 20)
     card = ModelCard((folder / "README.md").read_text())
     assert (card.data.base_model, card.data.language) == ("org/encoder", "tr")
     assert (card.data.pipeline_tag, card.data.library_name) == ("token-classification", "transformers")
@@ -147,4 +149,4 @@ def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, re
     assert local.data.base_model is None
     assert "the last epoch is kept" in local.text
     with pytest.raises(InputError, match="exists already"):
-        save_checkpoint(tuned_classifier.classifier, folder, record)
+        save_checkpoint(classifier, folder, record)

@@ -173,7 +173,7 @@ def test_on_a_terminal_stdout_still_holds_results_alone(untrained_bert, grid_dat
         monkeypatch.undo()
     reader.join()
     os.close(ours)
-    assert "it/s]" in b"".join(shown).decode()
+    assert "training, steps" in b"".join(shown).decode()
     printed = capsys.readouterr().out
     assert printed.startswith("tr-only, tr: ")
     assert "eval_ndcg" not in printed

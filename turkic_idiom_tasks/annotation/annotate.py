@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
-from turkic_idiom_tasks.annotation.matching import Match, Search, Token, find_candidates
+from turkic_idiom_tasks.annotation.matching import Match, Token, best_match, find_candidates
 from turkic_idiom_tasks.annotation.stems import morphology, normalise
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
@@ -88,21 +88,26 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
     In each part of the sentence between full stops the cheapest forms are looked for.
     """
     matches: list[Match] = []
-    present: list[set[int]] = [set() for _ in forms]  # for each form the numbers of its words that the sentence has
+    # for each form the numbers of its words that a sentence may not leave out, and of those that the text has
+    required = [{number for number, word in enumerate(form) if not word.optional} for form in forms]
+    present: list[set[int]] = [set() for _ in forms]
+    particles = morphology(code).particles
     for start, end in _sentences(tokens):
         part = tokens[start:end]
         searches = []
-        for form, numbers in zip(forms, present, strict=True):
+        for form, needed, numbers in zip(forms, required, present, strict=True):
             candidates = [find_candidates(word, part, code, joined=joined) for word in form]
             numbers_here = {number for number, options in enumerate(candidates) if options}
             numbers |= numbers_here
             # Most forms lack a word; the search would find that out only after arranging the words before it.
-            if _has_words(form, numbers_here):
-                searches.append(Search(form, part, candidates, morphology(code).particles))
+            if needed <= numbers_here:
+                searches.append((form, candidates))
         # The best match of all forms is taken, then the best one among the remaining words, and so on.
         taken: set[int] = set()
         for _ in range(_MOST_OCCURRENCES):
-            best_matches = [search.best_match(taken) for search in searches]
+            best_matches = []
+            for form, candidates in searches:
+                best_matches.append(best_match(form, part, candidates, particles=particles, taken=taken))
             best_here = min(filter(None, best_matches), key=_preference, default=None)
             if best_here is None or (taken and best_here.cost > HIGHEST_FURTHER_COST):
                 break
@@ -114,12 +119,7 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
     for match in matches:
         if match is best or match.cost <= HIGHEST_FURTHER_COST:
             kept.update(match.words)
-    return kept, any(_has_words(form, numbers) for form, numbers in zip(forms, present, strict=True))
-
-
-def _has_words(form: Form, numbers: set[int]) -> bool:
-    """Return whether all words of a form are there that a sentence may not leave out, by the numbers of those there."""
-    return all(word.optional or number in numbers for number, word in enumerate(form))
+    return kept, any(needed <= numbers for needed, numbers in zip(required, present, strict=True))
 
 
 def _preference(match: Match) -> tuple[float, int]:

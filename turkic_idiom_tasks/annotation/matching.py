@@ -6,7 +6,6 @@ costs more than `HIGHEST_COST` is not reliable.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -119,63 +118,62 @@ def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, join
     return sorted(candidates, key=lambda candidate: candidate.cost)[:_MOST_CANDIDATES]
 
 
-@dataclass(slots=True)
-class Search:
-    """Depth-first search through the candidates of each word, with the best cost so far as the bound."""
+def best_match(
+    form: Sequence[IdiomWord],
+    tokens: Sequence[Token],
+    candidates: Sequence[Sequence[Candidate]],
+    *,
+    particles: Set[str],
+    taken: Set[int] = frozenset(),
+) -> Match | None:
+    """Return the cheapest arrangement of the words of an idiom, or None if all cost more than `HIGHEST_COST`.
 
-    form: Sequence[IdiomWord]  # the words of the idiom
-    tokens: Sequence[Token]  # the words and signs of the sentence
-    candidates: Sequence[Sequence[Candidate]]  # for each word of the idiom, from `find_candidates`
-    particles: frozenset[str]  # words that may stand between the words of an idiom at no cost
-    _taken: Set[int] = frozenset()
-    _best: tuple[Candidate, ...] = ()
-    _bound: float = 0.0
-    _steps: int = 0
+    The search goes depth first through the candidates of each word, from `find_candidates`, with the best cost so far
+    as the bound. Words of the sentence whose numbers are `taken` belong to another occurrence; `particles` may stand
+    between the words of an idiom at no cost.
+    """
+    best: tuple[Candidate, ...] = ()
+    bound = HIGHEST_COST + 1e-9
+    n_steps = 0
 
-    def best_match(self, taken: Set[int]) -> Match | None:
-        """Return the cheapest arrangement of the words of the form, or None if all cost more than `HIGHEST_COST`.
-
-        Words whose numbers are `taken` belong to another occurrence.
-        """
-        self._taken, self._best, self._bound, self._steps = taken, (), HIGHEST_COST + 1e-9, 0
-        self._extend(0, (), 0.0)
-        if not self._best:
-            return None
-        numbers: set[int] = set()
-        for candidate in self._best:
-            numbers.update(range(candidate.first, candidate.last + 1))
-        return Match(tuple(number for number in sorted(numbers) if self.tokens[number].is_word), self._bound)
-
-    def _extend(self, number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
-        self._steps += 1
-        if cost >= self._bound or self._steps > _MOST_STEPS:
+    def extend(number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
+        nonlocal best, bound, n_steps
+        n_steps += 1
+        if cost >= bound or n_steps > _MOST_STEPS:
             return
-        if number == len(self.form):
-            if len(chosen) >= min(2, len(self.form)):  # one word of several is no occurrence
-                self._best, self._bound = chosen, cost
+        if number == len(form):
+            if len(chosen) >= min(2, len(form)):  # one word of several is no occurrence
+                best, bound = chosen, cost
             return
-        for candidate in self.candidates[number]:
-            if candidate.first in self._taken or candidate.last in self._taken:
+        for candidate in candidates[number]:
+            if candidate.first in taken or candidate.last in taken:
                 continue
             if all(candidate.last < other.first or other.last < candidate.first for other in chosen):
-                step = self._between(chosen[-1], candidate) if chosen else 0.0
-                self._extend(number + 1, (*chosen, candidate), cost + candidate.cost + step)
-        if self.form[number].optional:
-            self._extend(number + 1, chosen, cost + LEFT_OUT)
+                step = cost_between(chosen[-1], candidate) if chosen else 0.0
+                extend(number + 1, (*chosen, candidate), cost + candidate.cost + step)
+        if form[number].optional:
+            extend(number + 1, chosen, cost + LEFT_OUT)
 
-    def _between(self, earlier: Candidate, later: Candidate) -> float:
-        """Return the cost of the words between two neighbouring words of the idiom."""
+    def cost_between(earlier: Candidate, later: Candidate) -> float:
         in_order = earlier.last < later.first
         low, high = (earlier.last, later.first) if in_order else (later.last, earlier.first)
         if high - low - 1 > 2 * WIDEST_GAP:
             return _IMPOSSIBLE
         n_words = n_stops = 0
-        for token in self.tokens[low + 1 : high]:
+        for token in tokens[low + 1 : high]:
             if token.is_word:
-                n_words += token.form not in self.particles
+                n_words += token.form not in particles
             else:
                 n_stops += token.form not in _FREE_SIGNS
         if n_words > WIDEST_GAP:
             return _IMPOSSIBLE
         price = GAP * n_words if in_order else TURNED + TURNED_GAP * n_words
-        return (price if self.form[-1].is_verbal else NOMINAL * price) + STOP * n_stops
+        return (price if form[-1].is_verbal else NOMINAL * price) + STOP * n_stops
+
+    extend(0, (), 0.0)
+    if not best:
+        return None
+    numbers: set[int] = set()
+    for candidate in best:
+        numbers.update(range(candidate.first, candidate.last + 1))
+    return Match(tuple(number for number in sorted(numbers) if tokens[number].is_word), bound)

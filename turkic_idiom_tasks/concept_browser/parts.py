@@ -6,7 +6,7 @@ The data are JSON, and the script puts every text of them on the page as text, s
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -21,25 +21,14 @@ TEXT_LABELS = {  # field of an entry -> label before its text; idiom, meaning an
     "literal_paraphrase": "literal paraphrase",
 }
 
-_FOLDER = Path(__file__).parent
 
+def browser_part(kind: Literal["html", "css", "js"]) -> str:
+    """Return a part of the browser, which stands inside a page and takes its colours from it.
 
-def markup() -> str:
-    """Return the HTML of search, filters, list and pages, which stands inside a page."""
-    return (_FOLDER / "browser.html").read_text("utf-8")
-
-
-def style() -> str:
-    """Return the CSS of the browser; it takes its colours from the page around it."""
-    return (_FOLDER / "browser.css").read_text("utf-8")
-
-
-def script() -> str:
-    """Return the JavaScript of the browser.
-
-    It takes the data from the element with the id ``concepts-data``, or else from a call of ``turkicIdiomConcepts``.
+    The HTML has search, filters, list and pages. The script takes the data from the element with the id
+    ``concepts-data``, or else from a call of ``turkicIdiomConcepts``.
     """
-    return (_FOLDER / "browser.js").read_text("utf-8")
+    return Path(__file__).with_name(f"browser.{kind}").read_text("utf-8")
 
 
 def browser_data(rows: Sequence[dict[str, Any]], *, subsets: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A transformer that encodes distinct texts once, sorted by length, with every pooling from one forward pass."""
+"""A transformer that encodes texts sorted by length, each distinct one once, with every pooling from one pass."""
 
 import inspect
 import platform
@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sentence_transformers import SentenceTransformer
+from transformers.data.data_collator import pad_without_fast_tokenizer_warning
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, give_pad_token
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POOLINGS, POOLINGS, check_layers
-from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all, text_config
+from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all
 from turkic_idiom_tasks.encoders.tokenizer import window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display
@@ -45,7 +46,7 @@ class PooledEncoder:
         self.model = transformer.model.eval()
         self.model_id = model_id or str(self.model.name_or_path)
         self.dtype = str(self.model.dtype).removeprefix("torch.")  # of weights and forward pass; vectors are float32
-        self.dimension = int(text_config(self.model).hidden_size)  # length H of a vector
+        self.dimension = int(self.model.config.get_text_config().hidden_size)  # length H of a vector
         self.first_layer = first_layer
         self.max_length = window_length(self.model.config, transformer.tokenizer, least=_LEAST)  # longer texts are cut
         self.n_texts_forwarded = 0  # texts that went through the model so far
@@ -83,75 +84,64 @@ class PooledEncoder:
     ) -> dict[str, Vectors]:
         """Return pooling -> (N, H) float32, each row of length 1, of N texts, which hold their prompts already.
 
-        Equal texts are encoded once, and all poolings come from the same forward pass. The progress is the number of
-        distinct texts that are done, and of all, after each batch.
+        All poolings come from the same forward pass. The progress is the number of texts that are done, and of all,
+        after each batch.
         """
-        poolings = tuple(dict.fromkeys(poolings))
         for pooling in poolings:
             check_layers(pooling, self._n_layers, first_layer=self.first_layer)
-        row_of_text: dict[str, int] = {}
-        for text in texts:
-            row_of_text.setdefault(text, len(row_of_text))
-        distinct = list(row_of_text)
-        start = time.perf_counter()
-        vectors = self._encode_distinct(distinct, poolings, batch_size=batch_size, progress=progress)
-        self.seconds += time.perf_counter() - start
-        for pooling, of_distinct in vectors.items():
-            is_finite = np.isfinite(of_distinct).all(axis=1)
-            if not is_finite.all():
-                text = distinct[int(is_finite.argmin())]
-                raise InputError(
-                    f"{self.model_id}: the vector of the text {display(text)} under pooling {pooling} is not finite "
-                    f"(NaN or infinity), in {self.dtype}; use --set dtype=float32, and check the weights of the model"
-                )
-        rows = np.array([row_of_text[text] for text in texts], dtype=np.int64)
-        return {pooling: of_distinct[rows] for pooling, of_distinct in vectors.items()}
-
-    def _encode_distinct(
-        self, texts: list[str], poolings: Sequence[str], *, batch_size: int, progress: Callable[[int, int], None] | None
-    ) -> dict[str, Vectors]:
         vectors = {pooling: np.zeros((len(texts), self.dimension), np.float32) for pooling in poolings}
         if not texts:  # which tokenizers refuse
             return vectors
+        begin = time.perf_counter()
         tokens = self._tokenizer(
-            self._rewrite(texts),
+            self._rewrite(list(texts)),
             truncation=True,
             max_length=self.max_length,
             padding=False,
             return_attention_mask=False,
             verbose=False,
         )
-        lengths = np.array([len(ids) for ids in tokens["input_ids"]])
+        names = ["input_ids"]
+        if self._takes_types and "token_type_ids" in tokens:
+            names.append("token_type_ids")
         # So a batch has little padding, and one that does not fit into the memory fails at the beginning.
-        longest_first = np.argsort(-lengths, kind="stable")
+        longest_first = np.argsort([-len(ids) for ids in tokens["input_ids"]], kind="stable")
         needs_layers = any(pooling in LAYER_POOLINGS for pooling in poolings)
-        has_types = self._takes_types and "token_type_ids" in tokens
         for start in range(0, len(texts), batch_size):
             batch = longest_first[start : start + batch_size]
-            inputs = {"input_ids": _padded(tokens["input_ids"], batch, fill=self._tokenizer.pad_token_id)}
-            positions = np.arange(inputs["input_ids"].shape[1])
-            inputs["attention_mask"] = (positions < lengths[batch][:, None]).astype(np.int64)
-            if has_types:
-                fill = self._tokenizer.pad_token_type_id
-                inputs["token_type_ids"] = _padded(tokens["token_type_ids"], batch, fill=fill)
+            inputs = pad_without_fast_tokenizer_warning(
+                self._tokenizer,
+                {name: [tokens[name][row] for row in batch] for name in names},
+                padding_side="right",
+                return_attention_mask=True,
+                return_tensors="pt",
+            ).to(self.model.device)
             with torch.inference_mode():
-                tensors = {name: torch.from_numpy(array).to(self.model.device) for name, array in inputs.items()}
-                output = self.model(**tensors, output_hidden_states=needs_layers, return_dict=True)
+                output = self.model(**inputs, output_hidden_states=needs_layers, return_dict=True)
                 # The last of the hidden states may lack a final layer norm, which the last hidden state always has.
                 last = output.last_hidden_state
                 hidden_states = (*output.hidden_states[:-1], last) if needs_layers else (last,)
-                mask = tensors["attention_mask"]
+                mask = inputs["attention_mask"]
                 pooled = pool_all(hidden_states, mask, first_layer=self.first_layer, poolings=poolings)
                 for pooling, of_batch in pooled.items():
                     vectors[pooling][batch] = of_batch.cpu().numpy()
             self.n_texts_forwarded += len(batch)
             if progress is not None:
                 progress(start + len(batch), len(texts))
+        self.seconds += time.perf_counter() - begin
+        for pooling, rows in vectors.items():
+            is_finite = np.isfinite(rows).all(axis=1)
+            if not is_finite.all():
+                text = texts[int(is_finite.argmin())]
+                raise InputError(
+                    f"{self.model_id}: the vector of the text {display(text)} under pooling {pooling} is not finite "
+                    f"(NaN or infinity), in {self.dtype}; use --set dtype=float32, and check the weights of the model"
+                )
         return vectors
 
 
 class TextVectors:
-    """Vectors of every text so far, under each pooling."""
+    """Vectors of every text so far, under each pooling; equal texts are encoded once."""
 
     def __init__(self, encoder: PooledEncoder, poolings: Sequence[str], *, batch_size: int = BATCH_SIZE) -> None:
         self.poolings = tuple(poolings)  # names from `POOLINGS`; all come from the same forward passes
@@ -163,8 +153,6 @@ class TextVectors:
     def add(self, texts: Sequence[str], *, progress: Callable[[int, int], None] | None = None) -> None:
         """Encode the new texts, prompts included, in one call, so that batches hold texts of similar length."""
         new = [text for text in dict.fromkeys(texts) if text not in self._row_of_text]
-        if not new:
-            return
         encoded = self._encoder.encode(new, poolings=self.poolings, batch_size=self._batch_size, progress=progress)
         for text in new:
             self._row_of_text[text] = len(self._row_of_text)
@@ -174,12 +162,3 @@ class TextVectors:
     def of(self, pooling: str, texts: Sequence[str]) -> Vectors:
         """Return the (N, H) vectors, each of length 1, of texts that were added."""
         return self._vectors[pooling][[self._row_of_text[text] for text in texts]]
-
-
-def _padded(rows: list[list[int]], batch: npt.NDArray[np.int64], *, fill: int) -> npt.NDArray[np.int64]:
-    """Return the rows of a batch as one (B, T) int64 array, padded on the right."""
-    width = max(len(rows[row]) for row in batch)
-    array = np.full((len(batch), width), fill, np.int64)
-    for index, row in enumerate(batch):
-        array[index, : len(rows[row])] = rows[row]
-    return array

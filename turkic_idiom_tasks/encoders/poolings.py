@@ -1,6 +1,6 @@
 """Paper's five poolings, which make one vector of a transformer's token vectors.
 
-They are implemented twice: `pool_all` computes all of them from one forward pass, and `pooling_modules` makes each of
+They are implemented twice: `pool_all` computes all of them from one forward pass, and `with_pooling` makes each of
 them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint need no code of
 ours. Tests check that both give equal vectors.
 
@@ -70,12 +70,19 @@ def pool_all(
     return pooled
 
 
-def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_LAYER) -> list[Any]:
-    """Return the stock sentence-transformers modules of one pooling, the transformer among them.
+def count_layers(model: Any) -> int:
+    """Return the number of layers of the text part of a transformers model."""
+    config = model.config.get_text_config()
+    return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
+
+
+def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
+    """Return a model with the same transformer and prompts under one pooling, made of stock modules.
 
     For first_last and last_four the transformer is set to return all hidden states, of which a module with frozen
     weights makes the mixture.
     """
+    transformer = backbone_of(model)
     n_layers = count_layers(transformer.model)
     check_layers(pooling, n_layers, first_layer=first_layer)
     dimension = transformer.get_embedding_dimension()
@@ -91,24 +98,9 @@ def pooling_modules(transformer: Any, pooling: str, *, first_layer: int = FIRST_
         modules.append(
             WeightedLayerPooling(dimension, num_hidden_layers=n_layers, layer_start=start, layer_weights=mixture)
         )
-    return [*modules, Pooling(dimension, pooling if pooling in _STOCK_MODES else "mean"), Normalize()]
-
-
-def count_layers(model: Any) -> int:
-    """Return the number of layers in the configuration of a transformers model."""
-    config = text_config(model)
-    return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
-
-
-def text_config(model: Any) -> Any:
-    """Return the configuration of the text part of a transformers model."""
-    return model.config.get_text_config() if hasattr(model.config, "get_text_config") else model.config
-
-
-def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
-    """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
+    modules += [Pooling(dimension, pooling if pooling in _STOCK_MODES else "mean"), Normalize()]
     return SentenceTransformer(
-        modules=pooling_modules(backbone_of(model), pooling, first_layer=first_layer),
+        modules=modules,
         device=str(model.device),
         prompts=model.prompts,
         default_prompt_name=model.default_prompt_name,

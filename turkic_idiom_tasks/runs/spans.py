@@ -51,7 +51,6 @@ from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_proce
 
 if TYPE_CHECKING:
     from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier
-    from turkic_idiom_tasks.training.span import FineTuned
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -157,7 +156,7 @@ class SpanCells(CellKind):
                 splits = dataset.sentences(str(cell.target))
                 size = cell.size if isinstance(cell.size, int) else None
                 sample = few_shot_sample(splits[TRAIN], size, seed=seed)
-                outcome = _outcome(fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed))
+                outcome = fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed)
             sentences = dataset.test_sentences(str(cell.target))
             predictions = _tag(classifier, sentences)
             key = (SPANS, sentences.language)
@@ -201,7 +200,7 @@ class SpanCells(CellKind):
         start = time.perf_counter()
         splits = dataset.sentences(self.language)
         classifier = load_untuned(model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
-        tuned = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
+        outcome = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
         scores = score_predictions(sentences, _tag(classifier, sentences))
         record: dict[str, Any] = {
@@ -211,7 +210,7 @@ class SpanCells(CellKind):
             "scores": scores,
             "versions": installed_versions(),
             **trust_setting(trust_remote_code),
-            **_outcome(tuned),
+            **outcome,
             "seconds": round(time.perf_counter() - start, 3),
         }
         if is_first_process():
@@ -227,12 +226,3 @@ class SpanCells(CellKind):
 def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Prediction]:
     tokens = [sentence.tokens for sentence in sentences.rows]
     return classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
-
-
-def _outcome(tuned: FineTuned) -> dict[str, Any]:
-    """Return the outcome of a training for a record, in which None stands for what is undefined."""
-    from turkic_idiom_tasks.training.cards import without_nan
-
-    outcome = {"best_epoch": tuned.best_epoch, "validation_span_f1": tuned.validation_f1}
-    cleaned: dict[str, Any] = without_nan(outcome | {"history": tuned.history})
-    return cleaned

@@ -118,20 +118,19 @@ def model_card(kind: str, record: Mapping[str, Any]) -> str:
     if kind == "retrieval" and record["regime"] != MONOLINGUAL:
         languages = list(dict.fromkeys([PIVOT, *languages]))  # the idioms are Turkish
     library = [] if kind == "span" else ["sentence-transformers"]
-    header = ModelCardData(
-        # the Hub links the base model; a path on this machine is none, and tells nobody anything
-        base_model=None if is_local(record["model"]) else record["model"],
-        language=record["language"] if kind == "span" else languages or None,
-        tags=[*library, "idioms", "turkic-idiom-tasks"],
-    )
     card = ModelCard.from_template(
-        header,
+        ModelCardData(
+            # the Hub links the base model; a path on this machine is none, and tells nobody anything
+            base_model=None if is_local(record["model"]) else record["model"],
+            language=record["language"] if kind == "span" else languages or None,
+            tags=[*library, "idioms", "turkic-idiom-tasks"],
+        ),
         template_path=str(_TEMPLATES / f"{kind}.md"),
         record=record,
         data=record["data"],
         config=record["config"],
         subject=subject,
-        shown=_shown,
+        shown=shown,
         small_n=SMALL_N,
     )
     return str(card.content)
@@ -157,5 +156,6 @@ def without_nan(value: Any) -> Any:
     return json.loads(to_json(value, inf_nan_mode="null"))
 
 
-def _shown(value: float | None, digits: int = 3) -> str:
+def shown(value: float | None, digits: int = 3) -> str:
+    """Return a score as texts have it."""
     return "undefined" if value is None or math.isnan(value) else f"{value:.{digits}f}"

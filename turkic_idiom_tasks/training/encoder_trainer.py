@@ -13,8 +13,9 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
+from turkic_idiom_tasks.training.cards import shown
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_package, keep_to_progress, trainer_arguments
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, train_with_progress, trainer_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,12 @@ class Tuned:
     @property
     def verdict(self) -> str:
         """Return one sentence on the effect of tuning and on the weights that were kept."""
-        before, ending = _shown(self.untuned.score), ""
+        before, ending = shown(self.untuned.score, 4), ""
         if self.diverged_at is not None:
             ending = f"; loss or vectors were not finite at step {self.diverged_at}, where training stopped"
         if self.tuned is None:
             return f"no tuned weights could be scored{ending}; the untuned weights are kept ({before})"
-        after = f"{_shown(self.tuned.score)} ({self.unit} {self.tuned.step})"
+        after = f"{shown(self.tuned.score, 4)} ({self.unit} {self.tuned.step})"
         if are_near_floor((self.untuned.score, self.tuned.score), self.floor):
             ending += f"; both are near the {self.floor:.4f} of a random ranking, where a difference says little"
         if self.kept.step:
@@ -117,7 +118,6 @@ def train_encoder(
     ``eval_score_CODE``, and `IS_FINITE`. `evaluations` of them are spread over the steps; None evaluates after every
     epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
-    check_package("accelerate")
     # With several processes, the trainer drops rows that fill no batch, and would train on nothing without a word.
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:
         raise InputError(
@@ -146,7 +146,7 @@ def train_encoder(
             loss=make_loss,
             evaluator=_Evaluator(evaluate),
         )
-        trainer.train()
+        train_with_progress(trainer)
         n_steps = trainer.state.global_step
         if best.diverged_at is None and best.history[-1]["step"] != n_steps:
             trainer.evaluate()  # because of duplicates there were fewer batches than planned
@@ -191,7 +191,6 @@ class _EncoderTrainer(SentenceTransformerTrainer):
     def __init__(self, best: KeepBest, **options: Any) -> None:
         super().__init__(**options, callbacks=[best])
         self._best = best
-        keep_to_progress(self)
 
     def add_model_card_callback(self, *arguments: Any, **options: Any) -> None:
         """Add no callback, because `cards` writes the card and the stock callback would tokenise all data."""
@@ -204,7 +203,3 @@ class _EncoderTrainer(SentenceTransformerTrainer):
             self._best.diverged_at = self.state.global_step + 1
             self.control.should_training_stop = True
         return loss
-
-
-def _shown(score: float) -> str:
-    return "undefined" if math.isnan(score) else f"{score:.4f}"

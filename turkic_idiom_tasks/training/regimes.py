@@ -163,15 +163,16 @@ def text_key(text: str, language: str) -> str:
 def _checked_language(regime: str, language: str | None) -> str | None:
     """Return the code of the language, if it and the regime go together."""
     code = None if language is None else get_language(language).code
+    problem = ""
     if regime == TR_ONLY and code not in (None, PIVOT):
-        raise usage_error(f"regime {TR_ONLY} trains on Turkish alone, not on {code}; use --regime {MONOLINGUAL}")
-    if regime == MONOLINGUAL and code is None:
-        raise usage_error(f"regime {MONOLINGUAL} needs a language: --language {'|'.join(LANGUAGES)}")
-    if regime == CROSS_LINGUAL and code == PIVOT:
-        raise usage_error(
-            f"regime {CROSS_LINGUAL} goes from Turkish to another language: --language {'|'.join(target_codes())}, "
-            "or none for all of them"
-        )
+        problem = f"trains on Turkish alone, not on {code}; use --regime {MONOLINGUAL}"
+    elif regime == MONOLINGUAL and code is None:
+        problem = f"needs a language: --language {'|'.join(LANGUAGES)}"
+    elif regime == CROSS_LINGUAL and code == PIVOT:
+        others = "|".join(target_codes())
+        problem = f"goes from Turkish to another language: --language {others}, or none for all of them"
+    if problem:
+        raise usage_error(f"regime {regime} {problem}")
     return code
 
 

@@ -7,7 +7,7 @@ test queries of the task, and training ends with the best weights so far, which 
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -49,9 +49,17 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         set_seed(config.seed)  # adapters begin with random weights
         adapters = LoraConfig(r=config.lora, lora_alpha=2 * config.lora, lora_dropout=0.05, target_modules="all-linear")
         model[0].model = get_peft_model(model[0].model, adapters)
-    if loss == MNRL:  # the other meanings of a batch are the wrong ones
+    make_loss: Callable[[SentenceTransformer], torch.nn.Module] = _CosineEmbeddingLoss
+    if loss == MNRL:  # the other meanings of a batch, in all processes, are the wrong ones
         columns: dict[str, Any] = {"anchor": [pair.idiom for pair in data.pairs]}
         columns["positive"] = [pair.meaning for pair in data.pairs]
+        make_loss = partial(MultipleNegativesRankingLoss, gather_across_devices=n_processes() > 1)
+        if config.cached:
+            make_loss = partial(
+                CachedMultipleNegativesRankingLoss,
+                mini_batch_size=config.mini_batch,
+                gather_across_devices=n_processes() > 1,
+            )
     else:
         rows = labelled_pairs(data.pairs, negatives=config.negatives, rng=np.random.default_rng(config.seed))
         columns = dict(zip(("anchor", "positive", "label"), zip(*rows, strict=True), strict=True))
@@ -62,7 +70,7 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
         config=config,
         loss=loss,
         score_name="nDCG",
-        make_loss=partial(_make_loss, name=loss, config=config),
+        make_loss=make_loss,
         evaluations=config.evaluations * config.epochs,
         patience=config.patience,
         # without duplicates, because a meaning twice in a batch would be a wrong meaning of its own idiom
@@ -128,14 +136,3 @@ class _CosineEmbeddingLoss(torch.nn.Module):
         anchors, others = (self.model(features)["sentence_embedding"] for features in sentence_features)
         loss: torch.Tensor = self._loss(anchors, others, labels.to(anchors.dtype))
         return loss
-
-
-def _make_loss(model: SentenceTransformer, *, name: str, config: RetrievalConfig) -> torch.nn.Module:
-    if name == COSINE:
-        return _CosineEmbeddingLoss(model)
-    gathers = n_processes() > 1  # the other meanings of all processes are negatives
-    if config.cached:
-        return CachedMultipleNegativesRankingLoss(
-            model, mini_batch_size=config.mini_batch, gather_across_devices=gathers
-        )
-    return MultipleNegativesRankingLoss(model, gather_across_devices=gathers)

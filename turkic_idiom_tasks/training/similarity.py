@@ -12,7 +12,7 @@ the best weights so far, which may be the untuned ones.
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -44,13 +44,18 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
     if config.loss == SIMCSE:
         rows: list[Any] = list(simcse_rows(data.training, rng=np.random.default_rng(config.seed)))
         names = ("anchor", "positive", "negative")
+        make_loss: Callable[[SentenceTransformer], torch.nn.Module] = partial(
+            MultipleNegativesRankingLoss,
+            scale=1 / config.temperature,
+            gather_across_devices=n_processes() > 1,  # the sentences of all processes are negatives
+        )
     else:
         texts: dict[str, None] = {}
         for triplet in data.training:
             if triplet.correct and triplet.incorrect:
                 texts |= {triplet.correct: None, triplet.incorrect: None}
         rows = list(regression_rows(data.training, _vectors(model, tuple(texts))))
-        names = ("sentence1", "sentence2", "score")
+        names, make_loss = ("sentence1", "sentence2", "score"), CosineSimilarityLoss
         if not rows:
             raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --set loss=simcse")
         if not data.general:
@@ -66,7 +71,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
         config=config,
         loss=config.loss,
         score_name="Spearman",
-        make_loss=partial(_make_loss, config=config),
+        make_loss=make_loss,
         # without duplicates, because a sentence twice in a batch would be a negative of itself
         batch_sampler=BatchSamplers.NO_DUPLICATES if config.loss == SIMCSE else BatchSamplers.BATCH_SAMPLER,
         prompts=sentence_prompt(model) or None,
@@ -158,10 +163,3 @@ def _vectors(model: SentenceTransformer, texts: Sequence[str]) -> Vectors:
         show_progress_bar=False,
     )
     return dict(zip(texts, vectors, strict=True))
-
-
-def _make_loss(model: SentenceTransformer, *, config: SimilarityConfig) -> torch.nn.Module:
-    if config.loss == SIMCSE:
-        gathers = n_processes() > 1  # the sentences of all processes are negatives
-        return MultipleNegativesRankingLoss(model, scale=1 / config.temperature, gather_across_devices=gathers)
-    return CosineSimilarityLoss(model)

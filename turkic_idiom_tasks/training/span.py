@@ -5,9 +5,7 @@ training ends with the weights of the best one. It has the highest span F1 of se
 loss (transformers alone would keep the earliest).
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,18 +18,9 @@ from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words
 from turkic_idiom_tasks.tasks.spans.subwords import subword_labels, word_tags
+from turkic_idiom_tasks.training.cards import without_nan
 from turkic_idiom_tasks.training.config import SpanConfig
 from turkic_idiom_tasks.training.trainer import KeepBest, load_with_new_head, train_model
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FineTuned:
-    """A classifier with the best of its epochs."""
-
-    classifier: TokenClassifier  # ready to tag sentences
-    best_epoch: int | None  # None without validation sentences: the last epoch is kept
-    validation_f1: float  # span F1 of that epoch, in [0, 1]; NaN without validation sentences
-    history: tuple[Mapping[str, float], ...]  # epoch, validation loss and span_f1 of every epoch
 
 
 def load_untuned(name_or_path: str, *, seed: int, **options: Any) -> TokenClassifier:
@@ -52,10 +41,12 @@ def fine_tune(
     *,
     config: SpanConfig,
     seed: int,
-) -> FineTuned:
-    """Train the weights of a classifier, untuned or tuned on another language; nothing is written.
+) -> dict[str, Any]:
+    """Train the weights of a classifier, untuned or tuned on another language, and return the outcome for a record.
 
-    The validation sentences choose the epoch; there may be none. The seed is that of the order and of dropout.
+    The validation sentences choose the epoch; there may be none. The seed is that of the order and of dropout. Returned
+    are ``best_epoch`` and its ``validation_span_f1`` in [0, 1], both None without validation sentences, where the last
+    epoch is kept; and the ``history``: epoch, validation loss and span_f1 of every epoch.
     """
     if not train:
         raise InputError("no training sentence; choose a language or data with annotated examples in its train split")
@@ -95,8 +86,11 @@ def fine_tune(
     history = []
     for metrics in best.history:
         history.append({"epoch": metrics["epoch"], "loss": metrics["eval_loss"], "span_f1": metrics["eval_span_f1"]})
-    best_epoch = round(best.best["epoch"]) if history else None
-    return FineTuned(classifier, best_epoch, best.best.get("eval_span_f1", math.nan), tuple(history))
+    outcome = {"best_epoch": None, "validation_span_f1": best.best.get("eval_span_f1"), "history": history}
+    if history:
+        outcome["best_epoch"] = round(best.best["epoch"])
+    cleaned: dict[str, Any] = without_nan(outcome)
+    return cleaned
 
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:

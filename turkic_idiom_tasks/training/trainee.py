@@ -40,7 +40,6 @@ def load_trainee(
     task: str,
     pooling: str | None = None,
     revision: str | None = None,
-    device: str | None = None,
     trust_remote_code: bool = False,
 ) -> Trainee:
     """Return a model by any name that `turkic-idiom run` takes, ready to be trained with the prompts of a task.
@@ -49,7 +48,7 @@ def load_trainee(
     mteb pins, otherwise the newest.
     """
     check_pooling(pooling or _PLAIN_POOLING)
-    loaded = resolve_model(name, revision=revision, device=device, trust_remote_code=trust_remote_code)
+    loaded = resolve_model(name, revision=revision, trust_remote_code=trust_remote_code)
     if loaded.encoder is None:
         raise usage_error(f"{name}: not a transformer encoder, so there is nothing to fine-tune; give another --model")
     if loaded.pooling and pooling not in (None, loaded.pooling):

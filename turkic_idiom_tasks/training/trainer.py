@@ -2,20 +2,19 @@
 
 import logging
 import math
-import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import torch
-from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
 
 from turkic_idiom_tasks.encoders.checkpoints import load_pretrained
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.progress import Lines
-from turkic_idiom_tasks.training.config import TrainerSettings
+from turkic_idiom_tasks.io.progress import progress
+from turkic_idiom_tasks.training.config import TrainerSettings, is_first_process
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -28,6 +27,7 @@ Weights = Mapping[str, torch.Tensor]
 
 def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: int, **options: Any) -> Arguments:
     """Return arguments of a stock trainer that saves, logs and uploads nothing; the options are further ones."""
+    check_package("accelerate")
     settings = {
         "output_dir": tempfile.gettempdir(),  # required by the trainer; nothing is saved
         "num_train_epochs": config.epochs,
@@ -43,7 +43,7 @@ def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: i
         "save_strategy": "no",
         "logging_strategy": "no",
         "report_to": "none",
-        "disable_tqdm": not sys.stderr.isatty(),
+        "disable_tqdm": True,  # `train_with_progress` shows the steps
         # True warns on every machine without an accelerator
         "dataloader_pin_memory": False,
     }
@@ -78,7 +78,6 @@ class KeepBest(TrainerCallback):
         self._n_evaluations = evaluations
         self._patience = patience or math.inf
         self._best_rank: tuple[float, ...] = ()
-        self._steps: set[int] = set()
 
     def offer(self, metrics: Mapping[str, float]) -> None:
         """Record an evaluation, and copy the weights that the model has now if it is the best one so far."""
@@ -96,16 +95,12 @@ class KeepBest(TrainerCallback):
                     weights[name] = parameter.detach().to("cpu", copy=True)
             self.weights = weights
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-        """Spread the evaluations evenly over the steps; the last one is at the last step."""
-        # rounded up, so that the last one is after the last step and none before the first
-        for part in range(1, (self._n_evaluations or 0) + 1):
-            self._steps.add(math.ceil(state.max_steps * part / (self._n_evaluations or 1)))
-
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-        """Request an evaluation at the planned steps."""
+        """Request an evaluation wherever a further part of the steps is complete; the last one is at the last step."""
+        n_parts, step = self._n_evaluations or 0, state.global_step
+        is_planned = step * n_parts // state.max_steps > (step - 1) * n_parts // state.max_steps
         # After a loss that is not finite the weights are of no use, and scoring them would only take time.
-        control.should_evaluate = state.global_step in self._steps and self.diverged_at is None
+        control.should_evaluate = is_planned and self.diverged_at is None
 
     def on_epoch_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
         """Request an evaluation after every epoch, if no steps are planned."""
@@ -140,32 +135,26 @@ def set_weights(model: torch.nn.Module, weights: Weights) -> None:
                 parameter.copy_(weights[name])
 
 
-class _SilentProgress(ProgressCallback):
-    """Trainer's progress bars on stderr, without its logs, which would go to stdout among the results."""
+class _Steps(TrainerCallback):
+    """Shows the steps that are done."""
 
-    def on_log(self, *arguments: Any, **context: Any) -> None:
-        """Write nothing."""
+    def __init__(self, show: Callable[[int, int], None]) -> None:
+        self._show = show
 
-
-class _ProgressLines(TrainerCallback):
-    """A line on stderr for each tenth of the steps, where it is no terminal."""
-
-    def __init__(self) -> None:
-        self._lines = Lines()
-
-    def on_step_end(self, arguments: Any, state: Any, control: Any, **context: Any) -> None:
-        """Show the steps that are done."""
-        self._lines.show("training, steps", state.global_step, state.max_steps)
+    def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
+        """Show one more."""
+        self._show(state.global_step, state.max_steps)
 
 
-def keep_to_progress(trainer: Trainer) -> None:
-    """Remove the output of a trainer, except its progress."""
-    # the stock callbacks print every evaluation to stdout, among the results
+def train_with_progress(trainer: Trainer) -> float:
+    """Train, show the steps that are done on stderr, and return the mean training loss."""
+    # the stock callback prints every evaluation to stdout, among the results
     trainer.remove_callback(PrinterCallback)
-    if trainer.pop_callback(ProgressCallback) is not None:
-        trainer.add_callback(_SilentProgress)
-    else:
-        trainer.add_callback(_ProgressLines())
+    if not is_first_process():
+        return float(trainer.train().training_loss)
+    with progress("training, steps") as show:
+        trainer.add_callback(_Steps(show))
+        return float(trainer.train().training_loss)
 
 
 def train_model(
@@ -176,7 +165,6 @@ def train_model(
     Without `best` there is no evaluation, and the last weights stay. The name is for messages; the options are those of
     the stock ``Trainer``.
     """
-    check_package("accelerate")
     arguments = trainer_arguments(
         TrainingArguments,
         config,
@@ -185,9 +173,7 @@ def train_model(
         eval_strategy="no" if best is None else "epoch",
     )
     callbacks = [] if best is None else [best]
-    trainer = Trainer(model=model, args=arguments, callbacks=callbacks, **options)
-    keep_to_progress(trainer)
-    loss = float(trainer.train().training_loss)
+    loss = train_with_progress(Trainer(model=model, args=arguments, callbacks=callbacks, **options))
     history = [] if best is None else best.history
     # without those offered from before the training (epoch 0), whose loss is infinite on purpose
     losses = [loss, *(metrics["eval_loss"] for metrics in history if metrics["epoch"])]

@@ -12,12 +12,12 @@ is one that `turkic-idiom finetune idiomaticity` has made. Nothing heavy is impo
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, PositiveInt, PrivateAttr, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from turkic_idiom_tasks.errors import InputError, usage_error
@@ -80,25 +80,37 @@ class ClassifierSettings(BaseModel):
     max_length: PositiveInt  # sub-words of both that are used
 
 
-class _TableFile(BaseModel):
+def _distinct(tokens: tuple[IdiomToken, ...]) -> tuple[IdiomToken, ...]:
+    """Return the tokens; InputError if there is none, or if idioms share one: it would stand for both in every text."""
+    if not tokens:
+        raise InputError("no idiom that could have a token; give data with idioms")
+    idiom_of: dict[str, str] = {}
+    for row in tokens:
+        if row.token in idiom_of:
+            raise InputError(
+                f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
+                f"{row.token}; write them in the same way, or leave one out"
+            )
+        idiom_of[row.token] = row.idiom
+    return tokens
+
+
+class IdiomTable(BaseModel):
+    """Tokens of a model, as the file `TABLE` states them, and the search for their idioms in texts."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[1] = 1  # raised when what a field means changes
-    classifier: ClassifierSettings | None
-    idioms: tuple[IdiomToken, ...]
+    classifier: ClassifierSettings | None = None  # how the one is asked that decides what is replaced; None: all is
+    idioms: Annotated[tuple[IdiomToken, ...], AfterValidator(_distinct)]
+    # `_cased_as` -> first letter -> the forms that begin with it: parts in small letters, language, token
+    _index: dict[Language | None, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = PrivateAttr(
+        default_factory=dict
+    )
 
-
-class IdiomTable:
-    """Tokens of a model, and the search for their idioms in texts."""
-
-    def __init__(self, tokens: Sequence[IdiomToken], *, classifier: ClassifierSettings | None = None) -> None:
-        """Take the tokens, and the settings of the classifier that decides what is replaced; None replaces all."""
-        self.tokens = tuple(tokens)
-        self.classifier = classifier
-        _check_distinct(self.tokens)
-        # `_cased_as` -> first letter -> the forms that begin with it: parts in small letters, language, token
-        self._index: dict[Language | None, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = {}
-        for row in self.tokens:
+    def model_post_init(self, context: Any) -> None:
+        """Index the forms, so that a text is compared with few of them."""
+        for row in self.idioms:
             for form in row.forms:
                 cased_as = _cased_as(form.language)
                 parts = tuple(lower(part, cased_as) for part in form.parts)
@@ -128,19 +140,13 @@ class IdiomTable:
                 position = longest.spans[-1].end
         return occurrences
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the table as the value of the file `TABLE`."""
-        return _TableFile(classifier=self.classifier, idioms=self.tokens).model_dump(mode="json")
-
 
 def read_table_file(path: Path) -> IdiomTable:
     """Return the table in the file `TABLE` of a saved model."""
-    value = read_json(path)
     try:
-        table = _TableFile.model_validate(value)
-        return IdiomTable(table.idioms, classifier=table.classifier)
-    except (ValidationError, InputError) as error:
-        fault = first_fault(error) if isinstance(error, ValidationError) else error
+        return IdiomTable.model_validate(read_json(path))
+    except ValidationError as error:
+        fault = first_fault(error)
         raise InputError(
             f"{path}: damaged, or of another version of turkic-idiom-tasks ({fault}); train the model again"
         ) from error
@@ -158,9 +164,7 @@ def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
             raise InputError(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
         earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
         tokens[words] = replace(earlier, forms=tuple(dict.fromkeys((*earlier.forms, *known.forms))))
-    distinct = list(tokens.values())
-    _check_distinct(distinct)
-    return distinct
+    return list(_distinct(tuple(tokens.values())))
 
 
 def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
@@ -215,20 +219,6 @@ def best_classifier(folder: Path) -> tuple[Path, ClassifierSettings]:
             "sentence and, at most, the idiom (--inputs idiom, --subtask A)"
         )
     return best, ClassifierSettings(gives_idiom="idiom" in record.inputs, max_length=record.max_length)
-
-
-def _check_distinct(tokens: Sequence[IdiomToken]) -> None:
-    """Raise InputError if there is no token, or if idioms share one: it would stand for both in every text."""
-    if not tokens:
-        raise InputError("no idiom that could have a token; give data with idioms")
-    idiom_of: dict[str, str] = {}
-    for row in tokens:
-        if row.token in idiom_of:
-            raise InputError(
-                f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
-                f"{row.token}; write them in the same way, or leave one out"
-            )
-        idiom_of[row.token] = row.idiom
 
 
 def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:

@@ -20,9 +20,9 @@ from turkic_idiom_tasks.encoders.names import IDIOMATIC, RANDOM
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     TABLE,
-    ClassifierSettings,
     IdiomTable,
     IdiomToken,
+    best_classifier,
     read_table_file,
     with_tokens,
 )
@@ -102,7 +102,7 @@ class IdiomTokenTransformer(Transformer):
     def save(self, output_path: str, *arguments: Any, **options: Any) -> None:
         """Write the stock files, the table, and the classifier in a folder of its own."""
         super().save(output_path, *arguments, **options)
-        write_json(Path(output_path) / TABLE, self.idiom_table.to_json())
+        write_json(Path(output_path) / TABLE, self.idiom_table.model_dump(mode="json"))
         if self.sentence_classifier is not None:
             folder = Path(output_path) / CLASSIFIER_FOLDER
             self.sentence_classifier.model.save_pretrained(folder)
@@ -119,10 +119,10 @@ class IdiomTokenTransformer(Transformer):
             raise InputError(f"{model_name_or_path}: the table of its idiom tokens, {TABLE}, is missing; copy it again")
         table = read_table_file(Path(path))
         # One that the tokenizer would split into sub-words has no vector of its own, and nothing else would show it.
-        missing = [row.token for row in table.tokens if row.token not in module.tokenizer.added_tokens_encoder]
+        missing = [row.token for row in table.idioms if row.token not in module.tokenizer.added_tokens_encoder]
         if missing:
             raise InputError(
-                f"{path}: {len(missing)} of its {len(table.tokens)} tokens are no added tokens of the tokenizer, such "
+                f"{path}: {len(missing)} of its {len(table.idioms)} tokens are no added tokens of the tokenizer, such "
                 f"as {display(missing[0])}; table and tokenizer are of different models. Copy the whole folder again"
             )
         classifier = None
@@ -144,22 +144,21 @@ def add_idiom_tokens(
     *,
     initial: str,
     seed: int,
-    classifier: SentenceClassifier | None = None,
-    settings: ClassifierSettings | None = None,
+    classifier: Path | None = None,
 ) -> IdiomTokenTransformer:
     """Let a model's vocabulary and embeddings grow by one token per idiom; return the new first module.
 
     The initial vector of a token is ``random``, from the distribution that the model's configuration states, or
-    ``mean``, the mean over the sub-words of the idiom. A classifier decides which occurrences are replaced, and the
-    settings say how it is asked; without one all are.
+    ``mean``, the mean over the sub-words of the idiom. The folder of classifiers, of one seed or several, is for
+    ``select``: the best of them decides which occurrences are replaced; without one all are.
     """
     transformer = backbone_of(model)
     if isinstance(transformer, IdiomTokenTransformer):
         raise usage_error("this model has idiom tokens already, and keeps them in training; leave --idiom-tokens out")
-    table = IdiomTable(tokens, classifier=settings)
+    folder, settings = (None, None) if classifier is None else best_classifier(classifier)
     tokenizer = transformer.tokenizer
     vocabulary = tokenizer.get_vocab()
-    for row in table.tokens:
+    for row in tokens:
         if row.token in vocabulary:
             raise InputError(
                 f"the token {display(row.token)} of the idiom {display(row.idiom)} is in the vocabulary of "
@@ -169,17 +168,17 @@ def add_idiom_tokens(
     if initial == RANDOM:
         generator = torch.Generator().manual_seed(seed)
         deviation = getattr(transformer.model.config, "initializer_range", _DEFAULT_DEVIATION)
-        new_vectors = deviation * torch.randn(len(table.tokens), vectors.shape[1], generator=generator)
+        new_vectors = deviation * torch.randn(len(tokens), vectors.shape[1], generator=generator)
     else:
         means = []
-        for row in table.tokens:
+        for row in tokens:
             subwords = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
             means.append(vectors[subwords].mean(0))
         new_vectors = torch.stack(means)
     # Without lstrip, some tokenizers would make the space before a token a sub-word of its own. Without a normalizer,
     # because one that lower-cases would look for the token in small letters.
-    tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in table.tokens])
-    ids = tokenizer.convert_tokens_to_ids([row.token for row in table.tokens])
+    tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in tokens])
+    ids = tokenizer.convert_tokens_to_ids([row.token for row in tokens])
     # Some models have more vectors than their tokenizer has tokens; these stay.
     size = max(len(vectors), max(ids) + 1)
     transformer.model.resize_token_embeddings(size, mean_resizing=False)
@@ -189,6 +188,7 @@ def add_idiom_tokens(
     # It shares everything with the loaded one: loading it anew would need the grown weights on the disk.
     module = IdiomTokenTransformer.__new__(IdiomTokenTransformer)
     module.__dict__.update(transformer.__dict__)
-    module.use(table, classifier)
+    table = IdiomTable(idioms=tuple(tokens), classifier=settings)
+    module.use(table, None if folder is None else load_sentence_classifier(folder))
     model[0] = module
     return module

@@ -117,7 +117,8 @@ def train_seed(
     set_weights(classifier.model, stage.weights)
     classifier.model.eval()
     gold = [row.label for row in data.test]
-    predicted = predict_labels(classifier, _texts(data.test), max_length=config.max_length)
+    questions = [TextRow(row.first, row.second, row.language) for row in data.test]
+    predicted = predict_labels(classifier, questions, max_length=config.max_length)
     interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
     test_f1 = macro_f1(gold, predicted)
     scores = SeedScores(seed, stage.best_epoch, stage.development_f1, test_f1, interval.low, interval.high)
@@ -153,9 +154,6 @@ def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | N
 def _features(
     classifier: SentenceClassifier, rows: Sequence[Labelled], *, config: IdiomaticityConfig
 ) -> list[dict[str, Any]]:
-    features = encode_rows(classifier, _texts(rows), max_length=config.max_length)
+    texts = [TextRow(row.first, row.second, row.language) for row in rows]
+    features = encode_rows(classifier, texts, max_length=config.max_length)
     return [{**inputs, "labels": row.label} for inputs, row in zip(features, rows, strict=True)]
-
-
-def _texts(rows: Sequence[Labelled]) -> list[TextRow]:
-    return [TextRow(row.first, row.second, row.language) for row in rows]

@@ -6,6 +6,7 @@ are those of transformers.
 
 import logging
 from collections.abc import Sequence
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from transformers import AutoModelForMaskedLM, DataCollatorForLanguageModeling, 
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_pretrained
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomToken, best_classifier
+from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IdiomToken
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import IdiomTokenTransformer, add_idiom_tokens
-from turkic_idiom_tasks.encoders.siblings.sentence_classifier import load_sentence_classifier
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.training.config import IdiomTokenConfig, TrainerSettings
 from turkic_idiom_tasks.training.trainee import Trainee
@@ -42,15 +42,8 @@ def grow_encoder(
     `data` is that of the training for similarity, in which the sentences with a replaced idiom are counted. The folder
     of a classifier is for ``select``; without sentences there is no masked-LM training.
     """
-    folder, settings = (None, None) if classifier is None else best_classifier(classifier)
-    module = add_idiom_tokens(
-        trainee.model,
-        tokens,
-        initial=config.idiom_token_init,
-        seed=seed,
-        classifier=None if folder is None else load_sentence_classifier(folder),
-        settings=settings,
-    )
+    module = add_idiom_tokens(trainee.model, tokens, initial=config.idiom_token_init, seed=seed, classifier=classifier)
+    chosen = module.sentence_classifier
     pretraining = None
     if sentences:
         pretraining = pretrain_masked_lm(trainee, sentences, config=config, batch_size=batch_size, seed=seed)
@@ -58,12 +51,12 @@ def grow_encoder(
     counts = {}
     for name, texts in (("training", [triplet.original for triplet in data.training]), ("test", tested)):
         distinct = list(dict.fromkeys(texts))
-        counts[name] = {"sentences": len(distinct), "replaced": _n_changed(distinct, module.rewrite(distinct))}
+        counts[name] = {"sentences": len(distinct), "replaced": sum(map(ne, distinct, module.rewrite(distinct)))}
     return {
         "config": config.model_dump(),
         "n_tokens": len(tokens),
-        "classifier": None if folder is None else str(folder),
-        "classifier_revision": None if folder is None else folder_revision(folder),
+        "classifier": None if chosen is None else chosen.name,
+        "classifier_revision": None if chosen is None else folder_revision(Path(chosen.name)),
         **counts,
         "pretraining": pretraining,
     }
@@ -85,7 +78,7 @@ def pretrain_masked_lm(
             "the tokenizer has no mask token, so there is no masked-LM training; give an encoder like BERT"
         )
     rewritten = transformer.rewrite(sentences)
-    n_with_token = _n_changed(sentences, rewritten)
+    n_with_token = sum(map(ne, sentences, rewritten))
     if not n_with_token:
         raise InputError(
             f"none of the {len(sentences)} sentences has an idiom that is replaced, so no token would learn; give "
@@ -136,7 +129,3 @@ def _with_head(transformer: IdiomTokenTransformer, trainee: Trainee) -> Any:
     setattr(masked_lm, prefix, backbone)
     masked_lm.tie_weights()
     return masked_lm
-
-
-def _n_changed(texts: Sequence[str], rewritten: Sequence[str]) -> int:
-    return sum(new != old for old, new in zip(texts, rewritten, strict=True))
