@@ -62,20 +62,14 @@ for name in names:
     counts[name] = [statistics["num_queries"], statistics["num_documents"]]
 print(json.dumps(counts))
 """
-# What tests/test_tasks.py of lm-eval asks of new tasks, which its wheel leaves out; and what is asked of a model
+# What a model is asked
 LM_EVAL_CHECKS = """
 import json, sys
 from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager, get_task_dict
+from lm_eval.tasks import TaskManager
 
 manager = TaskManager(include_path=sys.argv[1], include_defaults=False)
 names = json.loads(sys.argv[2])
-for name, task in get_task_dict(names, manager).items():
-    task.download()
-    for doc in list(task.test_docs())[:10]:
-        question, choices = task.doc_to_text(doc), task.doc_to_choice(doc)
-        assert question and not (question[-1].isspace() and task.config.target_delimiter.isspace())
-        assert len(task.construct_requests(doc=doc, ctx=question)) == len(choices)
 results = simple_evaluate(model="dummy", tasks=names, task_manager=manager, log_samples=True, bootstrap_iters=2)
 asked = {}
 for name in names:

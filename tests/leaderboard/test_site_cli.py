@@ -155,7 +155,7 @@ def test_a_site_never_replaces_what_is_not_ours_and_goes_nowhere_among_the_submi
     assert build("--overwrite") == 0
     assert (site / "models" / "mine.html").read_text() == "mine"
     assert "Which models understand" in (site / "index.html").read_text("utf-8")
-    refused(build, capsys, out="site/index.html", code=1, words="index.html: is a file where a folder")
+    refused(build, capsys, out="site/index.html", code=1, words="index.html: is in the way")
     (tmp_path / "link").symlink_to(submission_folder.parent)
     for out in ("submissions", "submissions/site", "link/site", "submissions/../submissions/x"):
         refused(build, capsys, "--overwrite", out=out, code=2, words="lies in the folder of the submissions")
