@@ -15,7 +15,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.training.cards import shown
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, train_with_progress, trainer_arguments
+from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_package, train_with_progress, trainer_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,7 @@ def train_encoder(
     ``eval_score_CODE``, and `IS_FINITE`. `evaluations` of them are spread over the steps; None evaluates after every
     epoch. See `KeepBest` for the patience. `arguments` are further ones of the trainer.
     """
+    check_package("accelerate")  # before the untuned model is scored
     # With several processes, the trainer drops rows that fill no batch, and would train on nothing without a word.
     if n_processes() > 1 and len(rows) < n_processes() * config.batch_size:
         raise InputError(
