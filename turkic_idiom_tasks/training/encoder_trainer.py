@@ -15,7 +15,13 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.ranking import are_near_floor
 from turkic_idiom_tasks.training.cards import shown
 from turkic_idiom_tasks.training.config import EncoderSettings, n_processes
-from turkic_idiom_tasks.training.trainer import IS_FINITE, KeepBest, check_package, train_with_progress, trainer_arguments
+from turkic_idiom_tasks.training.trainer import (
+    IS_FINITE,
+    KeepBest,
+    check_package,
+    train_with_progress,
+    trainer_arguments,
+)
 
 
 @dataclass(frozen=True, slots=True)
