@@ -338,3 +338,12 @@ def test_intervals_of_shares_hold_the_truth_in_95_percent(n_concepts, truth):
     covered = np.mean([interval.low <= truth <= interval.high for interval in intervals])
     # the standard error is 0.9 points; a bootstrap covers .02 and .98 in about 30% of ten concepts
     assert 0.925 <= covered <= 0.985
+
+
+def test_many_concepts_give_the_interval_of_scipy():
+    values = np.random.default_rng(1).beta(2, 3, size=400)
+    ours = resample({"tur": means(values)}).interval()
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="percentile", rng=3).confidence_interval
+    width = theirs.high - theirs.low
+    assert ours.low == pytest.approx(theirs.low, abs=0.03 * width)
+    assert ours.high == pytest.approx(theirs.high, abs=0.03 * width)

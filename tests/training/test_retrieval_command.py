@@ -2,9 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.dataset.conftest import write_config
+from tests.encoders.untrained_models import WORDS
 from tests.training.toy_task import IDIOM, MEANING
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -13,6 +15,8 @@ from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.training.regimes import build_regime
+from turkic_idiom_tasks.training.retrieval import development_ndcg
+from turkic_idiom_tasks.training.trainee import load_trainee
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +81,16 @@ def test_bad_input(untrained_bert, lexicon_folder, tmp_path, capsys, monkeypatch
     assert main(["finetune", "retrieval", *model, *arguments]) == code
     assert message in capsys.readouterr().err
     assert not (tmp_path / "tuned").exists() or not list((tmp_path / "tuned").iterdir())
+
+
+def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path):
+    """The task's own queries, scored as development queries, and by `turkic-idiom run` with its own way to encode."""
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(WORDS, size=4, replace=False)) for _ in range(120)]
+    rows = [Entry(f"c-{n}", texts[n], texts[60 + n]) for n in range(60)]
+    write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
+    trainee = load_trainee(str(sentence_model), task="T2")
+    data = open_dataset(str(tmp_path / "lexicon")).retrieval("T2", "azj")
+    found = development_ndcg(trainee.model, {"az": data}, prompts=trainee.prompts)
+    scored = task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results")
+    assert found["eval_score"] == pytest.approx(scored, abs=1e-6)

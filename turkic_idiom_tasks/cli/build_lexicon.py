@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -305,13 +306,12 @@ def _judge_answers(
         return
     lines = []
     counts: dict[str, Counter[str]] = {}
-    start = 0
+    streams = [iter(replies) for replies in asked.values()]  # of each model, in the order of the questions
     for answer, questions in zip(answers, asked_of, strict=True):
         readings = []
-        for replies in asked.values():
-            for reply in replies[start : start + len(questions)]:
+        for stream in streams:
+            for reply in islice(stream, len(questions)):
                 readings += [reply.value.verdict] if isinstance(reply.value, AnswerJudgement | BlankJudgement) else []
-        start += len(questions)
         outcome = "unreadable"
         if len(readings) == len(questions) * len(asked):
             outcome = max(readings, key=VERDICTS.index)  # the lowest

@@ -41,8 +41,22 @@ T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
+# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
+
+
+def _as_identifier(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise ValueError("is neither a text nor a whole number")  # 1.5, or NaN, where pandas found no id
+    return str(value)
+
+
+def _as_relevance(value: Any) -> int:
+    if isinstance(value, bool) or value not in (0, 1):
+        raise ValueError("relevance is binary here, write 1 or 0")
+    return int(value)  # pandas writes whole numbers as floats
+
+
 def _as_tag(value: Any) -> str:
-    # True and False are refused by name, because Python takes them for the numbers 1 and 0.
     if isinstance(value, bool) or value not in (*LABELS, *range(len(LABELS))):
         raise ValueError(f"use {', '.join(LABELS)} or their numbers 0, 1, 2")
     return value if isinstance(value, str) else LABELS[int(value)]
@@ -54,7 +68,7 @@ def _as_filled(text: str) -> str:
     return text
 
 
-_Identifier = Annotated[str, Field(min_length=1, coerce_numbers_to_str=True)]
+_Identifier = Annotated[str, BeforeValidator(_as_identifier)]
 # Offsets count code points of NFC text, and a token in another form would not be found in its sentence.
 _Composed = Annotated[str, AfterValidator(partial(unicodedata.normalize, "NFC"))]
 _Filled = Annotated[str, AfterValidator(_as_filled)]
@@ -68,7 +82,7 @@ class _TextRow(BaseModel):
 class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Annotated[int, Field(ge=0, le=1)]  # pandas writes whole numbers as floats, which are read too
+    score: Annotated[int, BeforeValidator(_as_relevance)]
 
 
 class _SpanRow(BaseModel):

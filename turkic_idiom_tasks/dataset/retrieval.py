@@ -201,7 +201,7 @@ def check_retrieval(data: RetrievalData, *, place: str) -> None:
                 if document not in data.documents:
                     problems.append(f"query {query!r} names the document {document!r}, which is not in the corpus")
                 elif document not in data.qrels.get(query, ()):
-                    problems.append(f"query {query!r} has the document {document!r} in its strict qrels only; add it")
+                    problems.append(f"query {query!r} has {document!r} in its strict qrels only; add it to the qrels")
         for query in data.queries:
             if query not in qrels:
                 problems.append(f"query {query!r} has no relevant document in the {kind}")

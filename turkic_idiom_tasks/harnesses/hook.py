@@ -63,7 +63,8 @@ class Finder:
 
 def extend_when_executed(loader):
     """Make a loader call `extend` after the next module that it executes, if that is a target."""
-    if not hasattr(loader, "exec_module"):
+    # Without a dictionary it takes no function of its own; `turkic-idiom doctor` tells that nothing is registered
+    if not hasattr(loader, "exec_module") or not hasattr(loader, "__dict__"):
         return
     original = loader.exec_module
 

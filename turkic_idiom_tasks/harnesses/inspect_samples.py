@@ -43,15 +43,17 @@ def item_samples(
         raise _nothing(dataset, task, languages, known=known)
     columns = []
     for item_set in sets:
+        # Training items take long to make, so they are made only if examples are wanted
+        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
+        answered = [asked(task, example, variant) for example in examples]
+        turns = _example_turns(answered, few_shot, item_set.name)
         column = []
         for item in items_of_set(dataset, item_set):
             question, answer = asked(task, item, variant)
             choices = None if task in OPEN_TASKS else [option.text for option in item.options]
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
-            column.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
-        # Training items take long to make, so they are made only if examples are wanted
-        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
-        _put_examples(column, [asked(task, example, variant) for example in examples], few_shot, item_set.name)
+            messages = [*turns, ChatMessageUser(content=question)]
+            column.append(Sample(id=item.id, input=messages, target=answer, choices=choices, metadata=about))
         columns.append(column)
     return _interleaved(columns)
 
@@ -66,15 +68,16 @@ def span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot
     columns = []
     for code in codes:
         sentences = dataset.sentences(code)
+        answered = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
+        turns = _example_turns(answered, few_shot, code)
         concepts = idiom_clusters(sentences[TEST])
         column = []
         for sentence in sentences[TEST]:
             about: dict[str, Any] = {"concept": concepts[sentence.id], "set": f"spans_{code}"}
             about |= {"digest": row_digest(sentence), "sentence": asdict(sentence)}
-            name, question = f"spans_{code}/{sentence.id}", ask(sentence.sentence, code)
-            column.append(Sample(id=name, input=question, target=answer(sentence), metadata=about))
-        answered = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
-        _put_examples(column, answered, few_shot, code)
+            messages = [*turns, ChatMessageUser(content=ask(sentence.sentence, code))]
+            name = f"spans_{code}/{sentence.id}"
+            column.append(Sample(id=name, input=messages, target=answer(sentence), metadata=about))
         columns.append(column)
     return _interleaved(columns)
 
@@ -102,15 +105,14 @@ def _check_options(variant: str, known: Iterable[str], few_shot: int) -> None:
         raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
 
 
-def _put_examples(samples: Iterable[Sample], answered: Sequence[tuple[str, str]], few_shot: int, name: str) -> None:
-    """Put the turns of a chat in which training items are asked and answered before the question of each sample."""
+def _example_turns(answered: Sequence[tuple[str, str]], few_shot: int, name: str) -> list[ChatMessage]:
+    """Return the turns of a chat in which questions of the training split are asked and answered."""
     if len(answered) < few_shot:
         raise usage_error(f"few_shot={few_shot}: {name} has only {len(answered)} training items")
     turns: list[ChatMessage] = []
     for question, answer in answered:
         turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
-    for sample in samples:
-        sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
+    return turns
 
 
 def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:

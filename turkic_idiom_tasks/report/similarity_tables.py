@@ -17,6 +17,8 @@ from turkic_idiom_tasks.runs.similarity import SIMILARITY
 OURS = "this grid"
 _SIMILARITY_SCORES = ("spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy")
 _IDIOMATICITY_SCORES = ("development_macro_f1", "macro_f1")
+_SIMILARITY_KEYS = ["model", "training", "language"]
+_IDIOMATICITY_KEYS = ["model", "setup", "inputs", "data"]
 
 
 def similarity_tables(headers: Iterable[Header]) -> list[Table]:
@@ -36,7 +38,7 @@ def similarity_tables(headers: Iterable[Header]) -> list[Table]:
             if table.part == SIMILARITY and task != STS and task.lower().startswith(table.data):
                 siblings.append(table)
         name, title = f"similarity_{task.lower()}", f"{SIMILARITY_TASKS[task].name}: Spearman's correlation"
-        tables.append(_table(name, title, task_cells, siblings, _SIMILARITY_SCORES, main="spearman"))
+        tables.append(_table(name, title, task_cells, siblings, _SIMILARITY_KEYS, _SIMILARITY_SCORES, main="spearman"))
     return tables
 
 
@@ -62,7 +64,7 @@ def idiomaticity_tables(headers: Iterable[Header]) -> list[Table]:
         return []
     siblings = [table for table in sibling_tables() if table.part == IDIOMATICITY and table.subtask in subtasks]
     title = "Idiomaticity detection: macro F1"
-    return [_table(IDIOMATICITY, title, cells, siblings, _IDIOMATICITY_SCORES, main="macro_f1")]
+    return [_table(IDIOMATICITY, title, cells, siblings, _IDIOMATICITY_KEYS, _IDIOMATICITY_SCORES, main="macro_f1")]
 
 
 def _table(
@@ -70,20 +72,19 @@ def _table(
     title: str,
     cells: Sequence[dict[str, Any]],
     siblings: Sequence[SiblingTable],
+    keys: list[str],
     scores: Sequence[str],
     *,
     main: str,
 ) -> Table:
     """Return our means over seeds with the spread of the main score, and published figures below them."""
-    is_similarity = main == "spearman"
-    keys = ["model", "training", "language"] if is_similarity else ["model", "setup", "inputs", "data"]
     rows = average_seeds(pd.DataFrame(cells), keys, main=main).assign(**{"from": OURS}).to_dict("records")
     notes = {"Our figures are means over seeds; their intervals are in the records.": None}
     for table in siblings:
         notes[f"{table.source}: {table.comment}"] = None
         for figures in table.rows:
-            data = f"{table.data}, {figures.get('language')}"
-            own = {"language": figures["subset"]} if is_similarity else {"data": data}
-            rows.append(figures | own | {"from": table.source})
+            # The keys say which of these is a column: figures on similarity have a subset, the others a language
+            place = {"language": figures.get("subset"), "data": f"{table.data}, {figures.get('language')}"}
+            rows.append(figures | place | {"from": table.source})
     frame = make_frame(rows, [*keys, "from", *scores, SPREAD, N_SEEDS], counts=(N_SEEDS,))
     return Table(name, title, frame, " ".join(notes))

@@ -129,12 +129,12 @@ def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool
     has_lemma = is_exact or any(_has_stems(text, form, item.target) for form in forms)
     if has_lemma:
         return OpenJudgement(is_exact, has_lemma=True, is_accepted=True)
-    verdicts = _verdicts(text, item)
     if fills_blank:
         # What means something else may fit the sentence too, so of verdicts on the meaning only the right ones count
-        verdicts = _verdicts(text, item, sentence=item.text) or verdicts & {SAME}
+        verdicts = _verdicts(text, item, sentence=item.text) or _verdicts(text, item) & {SAME}
         is_form = any(_is_placed(text, item, other) for other in alike)
     else:
+        verdicts = _verdicts(text, item)
         forms = [form for other in alike for form in (other.idiom, *other.variants)]
         is_form = any(_has_stems(text, form, item.target) for form in forms)
     is_accepted = is_form or (bool(verdicts) and verdicts.issubset(_RIGHT))
