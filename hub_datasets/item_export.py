@@ -76,7 +76,7 @@ def item_layout(
         licence=licence,
         n_rows=n_items,
         pretty_name=NAME,
-        categories=["multiple-choice"],
+        task_categories=["multiple-choice"],
         task_ids=["multiple-choice-qa"],
         tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},

@@ -230,9 +230,7 @@ def show(
         print_line(f"{out}: {len(lexicon.concepts)} concepts")
 
 
-@dataset_app.command(
-    epilog="Example: turkic-idiom dataset export --repo my-org/turkic-idioms --version v1.0.0 --yes",
-)
+@dataset_app.command(epilog="Example: turkic-idiom dataset export --repo my-org/turkic-idioms --version v1.0.0 --yes")
 def export(
     directory: Directory = BUNDLED,
     out: Annotated[

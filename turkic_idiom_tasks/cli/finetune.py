@@ -36,8 +36,7 @@ Model = Annotated[
     str, typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint.")
 ]
 Seeds = Annotated[
-    list[int] | None,
-    typer.Option("--seed", min=0, max=MAX_SEED, metavar="N", help="May be repeated.  [default: 42 43 44]"),
+    list[int] | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="May be repeated.  [default: 42 43 44]")
 ]
 NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
