@@ -164,11 +164,7 @@ class Share:
 
 
 def lexicon_cases(
-    lexicon: Lexicon,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    n: int | None = None,
-    planted_share: float | None = None,
+    lexicon: Lexicon, pairs: Sequence[tuple[str, str]], *, n: int | None = None, planted_share: float | None = None
 ) -> list[Case]:
     """Return the idiom-meaning pairs of a lexicon, and after them those with planted errors.
 
@@ -329,18 +325,3 @@ def quality_shares(judged: Sequence[Judged]) -> list[Share]:
             means = {name: sum(row.shares[name] for row in rows) / len(rows) for name in QUALITIES}
             rows.append(Share(ALL_GROUPS, n_cases, n_unscored, means, resample(strata).interval()))
     return rows
-
-
-def votes_by_case(judged: Sequence[Judged]) -> list[list[str]]:
-    """Return the readable votes of every case that has two or more, planted ones too: what agreement is measured on."""
-    votes = [[vote.quality for vote in verdict.votes if vote.quality is not None] for verdict in judged]
-    return [own for own in votes if len(own) > 1]
-
-
-def caught_errors(judged: Sequence[Judged]) -> list[tuple[str, bool]]:
-    """Return kind and whether it was caught of each planted error; one is caught if its quality is not `HIGH`.
-
-    A planted error without a readable verdict was not caught.
-    """
-    planted = [verdict for verdict in judged if verdict.case.planted]
-    return [(verdict.case.planted, verdict.quality in (MEDIUM, LOW)) for verdict in planted]

@@ -95,15 +95,12 @@ def entries_to_check(
     checked: list[Checked] = []
     planted: list[Checked] = []
     for code in languages:
-        complete = []
-        for concept, entry in sorted(lexicon.of(code).items()):
-            if entry.meaning is not None and entry.example is not None:
-                checked.append((code, entry, ""))
-                complete.append(concept)
+        rows = sorted(lexicon.of(code).items())
+        complete = [concept for concept, entry in rows if None not in (entry.meaning, entry.example)]
+        checked += [(code, lexicon.of(code)[concept], "") for concept in complete]
         if planted_share is not None:
-            kinds = (*MEANING_KINDS, *EXAMPLE_KINDS)
-            for kind, entry in plant(lexicon, code, complete, share=planted_share, kinds=kinds):
-                planted.append((code, entry, kind))
+            wrong = plant(lexicon, code, complete, share=planted_share, kinds=(*MEANING_KINDS, *EXAMPLE_KINDS))
+            planted += [(code, entry, kind) for kind, entry in wrong]
     # The planted ones come last, so that a run that is cut off by its budget has asked about the entries themselves.
     return checked + planted
 

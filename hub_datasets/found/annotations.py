@@ -168,11 +168,7 @@ def _row(
     text: str, annotations: Sequence[Annotation], corpus: Corpus, language: str, lexicon: Lexicon
 ) -> dict[str, object]:
     """Return a sentence as a row of a span config, with where it is from."""
-    idioms: set[Span] = set()
-    for annotation in annotations:
-        if annotation.sense == IDIOMATIC:
-            idioms.update(annotation.spans or ())
-    spans = tuple(sorted(idioms))
+    spans = tuple(sorted({span for row in annotations if row.sense == IDIOMATIC for span in row.spans or ()}))
     for marked in (*(annotation.spans or () for annotation in annotations), spans):  # two idioms may not share a word
         problem = span_problem(marked, text)
         if problem:

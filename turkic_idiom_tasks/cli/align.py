@@ -96,7 +96,7 @@ def align(
     candidates = (
         alignment.own_candidates(lexicon, code)
         if file is None
-        else alignment.read_candidates(file, code, format_name=format.value)
+        else alignment.read_candidates(file, code, format_name=format)
     )
     if not candidates:
         raise usage_error(f"{directory}: has no meanings in {code}; give a dictionary with --in")

@@ -68,7 +68,7 @@ def enrich(
     check_target(out)
     draft, is_list = read_draft(file)
     tasks = enrichment_tasks(draft, prompt, languages=chosen_languages(languages, draft.entries))
-    replies = ask_models([model], [task.question for task in tasks], settings)[model]
+    replies = ask_models([model], [question for question, _ in tasks], settings)[model]
     note = f"{model}, {prompt.label}, {_dates(replies)}"
     enriched, outcomes = apply_enrichment(draft, tasks, replies, is_list=is_list, note=note)
     write_changed(enriched, out)
@@ -122,9 +122,8 @@ def verify(
     if not checked:
         raise InputError(f"{directory}: no entry has both a meaning and an example; run dataset enrich first")
     replies = ask_models([model], [verification_question(prompt, row) for row in checked], settings)[model]
-    results = []
-    for row, reply in zip(checked, replies, strict=True):
-        results.append(verdict_of(row, reply, min_confidence=min_confidence))
+    pairs = zip(checked, replies, strict=True)
+    results = [verdict_of(row, reply, min_confidence=min_confidence) for row, reply in pairs]
     # Before anything can fail, because the verdicts are paid for.
     rows = [row.to_json(model=model, prompt=prompt.label) for row in results]
     write_output(verdicts, "".join(f"{row}\n" for row in rows), command="verify")
@@ -212,15 +211,13 @@ def _lexicon_cases(
     if cross_lingual and languages:
         raise usage_error("--language goes without --cross-lingual, which names the languages itself")
     lexicon = load_lexicon(directory)
-    pairs = []
+    pairs = [] if cross_lingual else [(code, code) for code in chosen_languages(languages, lexicon.entries)]
     for text in cross_lingual or ():
         source, sign, target = text.partition(":")
         if not sign or source == target:
             raise usage_error(f"--cross-lingual {text!r}: expected two languages, such as tr:uz")
         first, second = chosen_languages([source, target], lexicon.entries)
         pairs.append((first, second))
-    if not cross_lingual:
-        pairs = [(code, code) for code in chosen_languages(languages, lexicon.entries)]
     cases = lexicon_cases(lexicon, pairs, n=n, planted_share=plant)
     if not cases:
         raise InputError(f"{directory}: has no meanings to judge in these languages; run dataset enrich first")
@@ -264,13 +261,16 @@ def _judge(
     for model, prompt, date in sorted({(v.model, v.prompt, v.date) for row in judged for v in row.votes if v.date}):
         print_line(f"judged by {model}, {prompt}, {date}")
     if len(asked) > 1:
-        units = judging.votes_by_case(judged)
+        votes_by_case = [[vote.quality for vote in row.votes if vote.quality is not None] for row in judged]
+        units = [votes for votes in votes_by_case if len(votes) > 1]
         pairs, alpha = pair_agreement(units), krippendorff_alpha(units)
         same = "undefined" if pairs is None else f"{pairs:.1%}"
         chance_corrected = "undefined" if alpha is None else f"{alpha:.3f}"
         print_line(f"agreement of the panel on {len(units)} cases: {same} of pairs, alpha {chance_corrected}")
     print_line(f"{verdicts}: {len(judged)} verdicts")
-    report_caught(judging.caught_errors(judged), min_caught=min_caught)
+    # A planted error without a readable verdict was not caught.
+    caught = [(row.case.planted, row.quality in (medium, low)) for row in judged if row.case.planted]
+    report_caught(caught, min_caught=min_caught)
 
 
 def _judge_answers(answers: Sequence[FreeAnswer], models: Sequence[str], settings: Asking, verdicts: Path) -> None:

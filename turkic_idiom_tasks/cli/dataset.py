@@ -28,17 +28,8 @@ from turkic_idiom_tasks.lexicon.load import BUNDLED, check_target, file_names, l
 dataset_app = command_group("dataset", "Import a source, tag idioms in sentences, check, export or publish a lexicon.")
 
 
-class SourceFormat(StrEnum):
-    """Formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
-
-    paper = "paper"
-    columns = "columns"
-    uz_idioms = "uz-idioms"
-    kevser = "kevser"
-    tdk = "tdk"
-    dodiom = "dodiom"
-
-
+# `hub_datasets.importing.FORMATS`, named here so that --help does not import that module
+SourceFormat = StrEnum("SourceFormat", ["paper", "columns", "uz-idioms", "kevser", "tdk", "dodiom"])
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.", show_default=False)
 ]
@@ -148,10 +139,10 @@ def check(
     if problems:
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
-        parts = []
+        parts = [f"{len(entries)} entries"]
         for field in ("meaning", "example", "spans"):
             parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {field}")
-        print_line(f"{code}: {len(entries)} entries, {', '.join(parts)}")
+        print_line(f"{code}: {', '.join(parts)}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset stats --attest uz-idioms uzbek_idioms.csv")

@@ -59,10 +59,6 @@ def settings_of(kind: type[SettingsKind], values: Iterable[str] | None, **option
     return checked(kind, assigned(values, options=options) | options)
 
 
-SpanSettings = Annotated[list[str] | None, settings_option(SpanConfig)]
-RetrievalSettings = Annotated[list[str] | None, settings_option(RetrievalConfig)]
-
-
 @finetune_app.command()
 def span(
     model: Models,
@@ -76,7 +72,7 @@ def span(
         typer.Option(metavar="LANG", help="Other language to test on; may be repeated.  [default: all of the data]"),
     ] = None,
     seed: Seeds = None,
-    values: SpanSettings = None,
+    values: Annotated[list[str] | None, settings_option(SpanConfig)] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune token classifiers on one language with every seed, and test them on every language.
@@ -138,7 +134,7 @@ def retrieval(
     out: NewFolder = None,
     data: Data = "",
     seed: Seed = 42,
-    values: RetrievalSettings = None,
+    values: Annotated[list[str] | None, settings_option(RetrievalConfig)] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.

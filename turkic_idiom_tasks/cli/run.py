@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode, assigned
+from turkic_idiom_tasks.cli.options import Data, Format, Models, TrustRemoteCode, assigned
 from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import usage_error
@@ -46,7 +46,7 @@ def run_command(
     ] = DEFAULT_OUTPUT,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = "table",
-    revision: Revision = None,
+    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Revision of the model on the Hub.")] = None,
     trust_remote_code: TrustRemoteCode = False,
     values: Annotated[
         list[str] | None,

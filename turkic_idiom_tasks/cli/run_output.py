@@ -164,9 +164,8 @@ def _spelling_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
     sizes = (f"{row.n_spelling_free} / {row.n_queries - row.n_spelling_free}" for row in first.itertuples())
     table.add_row("queries", *sizes)
     for model, model_rows in rows.groupby("model", sort=False):
-        cells = []
-        for row in model_rows.itertuples():
-            cells.append(f"{score_text(row.ndcg_spelling_free)} / {score_text(row.ndcg_spelt_alike)}")
+        pairs = zip(model_rows["ndcg_spelling_free"], model_rows["ndcg_spelt_alike"], strict=True)
+        cells = [f"{score_text(free)} / {score_text(alike)}" for free, alike in pairs]
         table.add_row(_name(model, is_wide=is_wide), *cells)
     return table
 
