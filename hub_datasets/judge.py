@@ -145,10 +145,9 @@ class Judged:
 
     def to_json(self) -> str:
         """Return the verdict as one line of a file."""
-        row: dict[str, Any] = {"id": self.case.id, "concept": self.case.concept, "group": self.case.group}
-        row |= self.case.texts
-        row |= {"planted": self.case.planted or None, "quality": self.quality}
-        row["votes"] = [asdict(vote) for vote in self.votes]
+        case, votes = self.case, [asdict(vote) for vote in self.votes]
+        row: dict[str, Any] = {"id": case.id, "concept": case.concept, "group": case.group, **case.texts}
+        row |= {"planted": case.planted or None, "quality": self.quality, "votes": votes}
         return json.dumps(row, ensure_ascii=False)
 
 

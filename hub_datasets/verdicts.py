@@ -100,12 +100,6 @@ def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
     return counts
 
 
-def conflicts(lexicon: Lexicon) -> list[tuple[str, str, str]]:
-    """Return language, concept and reviewer of the reviews that differ without one of them being the newer one."""
-    counts = Counter(review.key for review in lexicon.reviews)
-    return [key for key, count in counts.items() if count > 1]
-
-
 def agreements(lexicon: Lexicon) -> list[Agreement]:
     """Return the agreement on every field, of every language that has an entry with two reviewers."""
     rows = []

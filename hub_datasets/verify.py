@@ -5,7 +5,6 @@ entries, malformed ones, and the later one of two with the same idiom.
 """
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -133,15 +132,6 @@ def verdict_of(checked: Checked, reply: Reply, *, min_confidence: float = MIN_CO
     elif confidence is not None and confidence < min_confidence:
         reason = f"{UNSURE} ({confidence:g})"
     return Verdict(*checked, reason, failed, confidence, reply)
-
-
-def count_decisions(verdicts: Sequence[Verdict]) -> dict[str, Counter[str]]:
-    """Return language code -> `ACCEPT` or the reason for rejecting -> number of entries; without planted errors."""
-    counts: dict[str, Counter[str]] = {}
-    for verdict in verdicts:
-        if not verdict.planted:
-            counts.setdefault(verdict.language, Counter())[verdict.reason.partition(" (")[0] or ACCEPT] += 1
-    return counts
 
 
 def apply_verdicts(lexicon: Lexicon, verdicts: Sequence[Verdict], *, note: str) -> tuple[Lexicon, list[dict[str, Any]]]:

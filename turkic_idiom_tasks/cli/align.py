@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
     from hub_datasets.align import CurvePoint, Problem
 
-PRECISION, REVIEW_PRECISION = 0.9, 0.5
 _STEPS = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # precisions of the table of an evaluation
-_MODEL = "turkic-idiom/char-ngrams"
 
 
 @dataset_app.command(
@@ -59,14 +57,12 @@ def align(
     ] = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder: mteb or Hugging Face name, or a folder.")
-    ] = _MODEL,
+    ] = "turkic-idiom/char-ngrams",
     prefix: Annotated[str, typer.Option(metavar="TEXT", help="Before each text, such as 'query: ' for E5.")] = "",
-    precision: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Of what is added, on the known pairs.")
-    ] = PRECISION,
+    precision: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of what is added, on the known pairs.")] = 0.9,
     review_precision: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Of what goes to DIR-review.csv, for people.")
-    ] = REVIEW_PRECISION,
+    ] = 0.5,
     calibrate_on: Annotated[
         str | None, typer.Option(metavar="CODE", help="Another language of the lexicon, if too little is known.")
     ] = None,

@@ -107,7 +107,7 @@ def verify(
     """
     from hub_datasets.enrich import write_changed
     from hub_datasets.prompts import VERIFY, load_prompt
-    from hub_datasets.verify import apply_verdicts, count_decisions, entries_to_check, verdict_of, verification_question
+    from hub_datasets.verify import ACCEPT, apply_verdicts, entries_to_check, verdict_of, verification_question
 
     settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(VERIFY, settings.prompt)
@@ -128,7 +128,11 @@ def verify(
     rows = [row.to_json(model=model, prompt=prompt.label) for row in results]
     write_output(verdicts, "".join(f"{row}\n" for row in rows), command="verify")
     note = f"{model}, {prompt.label}, {_dates(replies)}"
-    _print_counts(count_decisions(results), head=["decision", "entries"])
+    decisions: dict[str, Counter[str]] = {}
+    for row in results:
+        if not row.planted:
+            decisions.setdefault(row.language, Counter())[row.reason.partition(" (")[0] or ACCEPT] += 1
+    _print_counts(decisions, head=["decision", "entries"])
     print_line(f"{verdicts}: {len(results)} verdicts by {note}")
     caught = [(row.planted, bool(row.reason)) for row in results if row.planted]
     report_caught(caught, min_caught=min_caught)

@@ -56,7 +56,7 @@ def import_(
     dictionary; kevser: CSV of Turkish idioms; tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar,
     turu2, gosterim_tarihi; dodiom: CSV of Dodiom's Turkish sentences, whose gold words become spans.
     """
-    from hub_datasets.import_report import REPORT_FILE
+    from hub_datasets.import_report import OUTCOMES, REPORT_FILE
     from hub_datasets.importing import import_source, write_import
 
     check_target(out, overwrite=overwrite)
@@ -65,7 +65,8 @@ def import_(
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
     sys.stderr.write(f"{imported.summary()}\n")
-    print_rows(imported.reasons(), sys.stderr)
+    rows = [(outcome, count, reason) for outcome in OUTCOMES for reason, count in imported.counts(outcome).items()]
+    print_rows(rows, sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
     languages = ", ".join(f"{code} {len(entries)}" for code, entries in imported.entries.items())
     print_line(f"{out}: {len(imported.concepts)} concepts, entries: {languages}")

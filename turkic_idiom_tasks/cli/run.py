@@ -16,8 +16,6 @@ from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.reading import printable
 
-DEFAULT_OUTPUT = Path("results")
-
 
 @app.command("run")
 def run_command(
@@ -43,7 +41,7 @@ def run_command(
     data: Data = "",
     output: Annotated[
         Path, typer.Option("--output", "--out", "-o", metavar="DIR", help="Folder of results, in mteb's layout.")
-    ] = DEFAULT_OUTPUT,
+    ] = Path("results"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = "table",
     revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Revision of the model on the Hub.")] = None,
