@@ -51,8 +51,7 @@ def read_draft(path: Path) -> tuple[Lexicon, bool]:
     """
     if path.is_dir():
         return load_lexicon(path), False
-    name = "columns" if path.suffix.lower() in (".csv", ".tsv") else "paper"
-    imported = import_source(name, path)
+    imported = import_source("columns" if path.suffix.lower() in (".csv", ".tsv") else "paper", path)
     entries = {code: {entry.concept: entry for entry in rows} for code, rows in imported.entries.items()}
     return Lexicon({concept.id: concept for concept in imported.concepts}, entries, revision=""), True
 

@@ -33,9 +33,8 @@ def _plain_word(value: Any) -> str:
 
 
 def _confidence(value: Any) -> float:
-    """Return a confidence as a share; models also write percentages."""
     number = float(str(value).strip().removesuffix("%"))
-    return number / 100 if 1 < number <= 100 else number
+    return number / 100 if 1 < number <= 100 else number  # models also write percentages
 
 
 # The schema that servers get asks for a text and not for these words, because "Yes." and "TRUE" are read as well.

@@ -94,8 +94,7 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
             if meaning and _REFERENCE.match(meaning):
                 notes = (Note("meaning removed: only a reference to another idiom", meaning),)
                 meaning = None
-            reading = Reading(forms.citation, meaning, example, forms.variants)
-            yield SourceRow(record.line, {"tr": reading}, notes=notes)
+            yield SourceRow(record.line, {"tr": Reading(forms.citation, meaning, example, forms.variants)}, notes=notes)
 
 
 def split_senses(markup: str) -> list[tuple[str | None, str | None]]:

@@ -125,8 +125,8 @@ def verify(
     pairs = zip(checked, replies, strict=True)
     results = [verdict_of(row, reply, min_confidence=min_confidence) for row, reply in pairs]
     # Before anything can fail, because the verdicts are paid for.
-    rows = [row.to_json(model=model, prompt=prompt.label) for row in results]
-    write_output(verdicts, "".join(f"{row}\n" for row in rows), command="verify")
+    lines = [f"{row.to_json(model=model, prompt=prompt.label)}\n" for row in results]
+    write_output(verdicts, "".join(lines), command="verify")
     note = f"{model}, {prompt.label}, {_dates(replies)}"
     decisions: dict[str, Counter[str]] = {}
     for row in results:
@@ -134,14 +134,12 @@ def verify(
             decisions.setdefault(row.language, Counter())[row.reason.partition(" (")[0] or ACCEPT] += 1
     _print_counts(decisions, head=["decision", "entries"])
     print_line(f"{verdicts}: {len(results)} verdicts by {note}")
-    caught = [(row.planted, bool(row.reason)) for row in results if row.planted]
-    report_caught(caught, min_caught=min_caught)
+    report_caught([(row.planted, bool(row.reason)) for row in results if row.planted], min_caught=min_caught)
     if out is None:
         return
     # After the check of the planted errors: a verifier that misses them must not make a lexicon.
     kept, refused = apply_verdicts(lexicon, results, note=note)
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in refused]
-    write_output(rejected, "".join(lines), command="verify")
+    write_output(rejected, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in refused), command="verify")
     n_kept = sum(len(rows) for rows in kept.entries.values())
     if not n_kept:
         raise InputError(f"{out}: not one entry was accepted, so there is no lexicon to write; see {rejected}")

@@ -98,8 +98,7 @@ def annotate(
         if lang:
             raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
-            parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
-            print_line(f"{out}: {code}: {parts}")
+            print_line(f"{out}: {code}: {', '.join(f'{count} {outcome}' for outcome, count in counts.most_common())}")
             if LANGUAGES[code].suffixes is None:
                 sys.stderr.write(f"{code}: {LANGUAGES_FILE} has no suffixes; only exact forms were looked for\n")
         return

@@ -111,8 +111,7 @@ def span(
     if is_first_process():
         if grid.record_paths():
             print_experiment(write_span_tables(grid, part))
-            places = f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"
-            sys.stdout.write(printable(places))
+            print_line(f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}")
         for name, error in failures.items():
             sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
     if failures:

@@ -76,8 +76,7 @@ def asking_settings(values: Sequence[str] | None, *, dry_run: bool) -> Asking:
     try:
         return Asking.model_validate(stated)
     except ValidationError as error:
-        known = ", ".join(Asking.model_fields)
-        raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
+        raise usage_error(f"--set {first_fault(error)}; known: {', '.join(Asking.model_fields)}") from error
 
 
 def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]]:
@@ -107,10 +106,9 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
                     tokens = [f"{row.prompt_tokens:,}", f"{row.answer_tokens:,}"]
                     rows.append([f"{printable(name)} {row.prompt}", row.questions, row.requests, *tokens, cost])
             head = ["model and prompt", "questions", "requests", "tokens in", "out", "cost"]
+            note = "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top"
             print_rows(rows, sys.stdout, head=head)
-            print_line(
-                "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top"
-            )
+            print_line(note)
             raise typer.Exit
         from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
 

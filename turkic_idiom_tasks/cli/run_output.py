@@ -99,11 +99,8 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
     for row in report.overall.itertuples():
         mark = "" if row.headline_is_reliable else UNRELIABLE_MARK
         cells = [score_text(by_task[row.model, name]) for name in tasks]
-        cells += [
-            f"{score_text(row.headline)}{mark}",
-            interval_text(row.headline_low, row.headline_high, between=" to "),
-        ]
-        table.add_row(_name(row.model, is_wide=True), *cells)
+        interval = interval_text(row.headline_low, row.headline_high, between=" to ")
+        table.add_row(_name(row.model, is_wide=True), *cells, f"{score_text(row.headline)}{mark}", interval)
     console.print()
     console.print("; ".join([HEADLINE_NOTE, *mark_notes(cells_of(table), "queries")]))
     console.print(table)
