@@ -49,14 +49,13 @@ def explain(language: str = "", judges: str | list[str] = "", prompt: int | None
             samples.append(Sample(input=row["prompt"], target=row["reference"], id=row["id"], metadata={**row}))
     if not samples:
         raise InputError(f"{dataset.path}: has no test concept with a meaning in {', '.join(codes)} to explain")
-    facts = {"data_path": dataset.path, "data_revision": dataset.revision, "turkic_idiom_tasks": __version__}
     return Task(
         name=EXPLAIN,
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
         scorer=explanation_judge(judges, prompt),
         config=GenerateConfig(temperature=TEMPERATURE),
-        metadata=facts,
+        metadata={"data_path": dataset.path, "data_revision": dataset.revision, "turkic_idiom_tasks": __version__},
     )
 
 

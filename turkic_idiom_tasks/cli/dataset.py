@@ -98,7 +98,8 @@ def annotate(
         if lang:
             raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
-            print_line(f"{out}: {code}: {', '.join(f'{count} {outcome}' for outcome, count in counts.most_common())}")
+            parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
+            print_line(f"{out}: {code}: {parts}")
             if LANGUAGES[code].suffixes is None:
                 sys.stderr.write(f"{code}: {LANGUAGES_FILE} has no suffixes; only exact forms were looked for\n")
         return

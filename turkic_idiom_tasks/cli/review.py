@@ -81,7 +81,8 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
     directory = Path(lexicon.source)
     changes = count_changes(lexicon, reviews)
     add_reviews(directory, reviews, revision=lexicon.revision)
-    print_line(f"{directory / REVIEWS_FILE}: {', '.join(f'{changes[change]} {change}' for change in CHANGES)}")
+    parts = ", ".join(f"{changes[change]} {change}" for change in CHANGES)
+    print_line(f"{directory / REVIEWS_FILE}: {parts}")
     lexicon = load_lexicon(directory)
     for (language, concept, reviewer), count in Counter(review.key for review in lexicon.reviews).items():
         conflict = "two reviews differ, and neither is the newer one; both are kept, and count when a newer one is sent"
