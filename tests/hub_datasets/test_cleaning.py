@@ -1,14 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub_datasets.cleaning import (
-    SLUG_LIMIT,
-    clean_reading,
-    clean_text,
-    concept_stems,
-    sense_id,
-    slug,
-)
+from hub_datasets.cleaning import SLUG_LIMIT, clean_reading, clean_text, concept_stems, sense_id, slug
 from hub_datasets.import_report import Reading
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID

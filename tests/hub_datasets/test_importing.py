@@ -1,7 +1,6 @@
 import csv
 import json
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -141,11 +140,6 @@ def test_report_accounts_for_every_reading(tmp_path):
     }
     (case,) = report["dropped"]["idiom: letters outside the Turkish alphabet"]["examples"]
     assert case == {"line": 6, "language": "tr", "value": "quş uçmaq"}
-
-
-def test_a_file_without_one_good_entry_is_an_error(tmp_path):
-    with pytest.raises(InputError, match=r"not one entry could be imported; .*: no idiom \(1 times\)"):
-        import_source("kevser", kevser_file(tmp_path, ";Anlam;x"))
 
 
 LETTERS = "abcçdeəfgğhxıiİIjkqlmnňoöprsştţuüvwyýzžäê âîû'’ʻʼ`‘-–().,?!:;«»\"[]/1\u00ad\u200b\u0307\u0301жК\u202e\x07\n"
