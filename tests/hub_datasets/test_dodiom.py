@@ -68,7 +68,7 @@ SENTENCES = [
     ("göz yummak", "Xavier göz yumdu.", "idiom", "[1, 2]", "['Xavier', 'göz', 'yumdu', '.']"),
     ("göz yummaq", "Ona göz yumdu.", "idiom", "[1, 2]", "['Ona', 'göz', 'yumdu', '.']"),
     ("göz yummak", "Ona\u202e göz yumdu.", "idiom", "[1, 2]", "['Ona\u202e', 'göz', 'yumdu', '.']"),
-    ("ses etmek", "Bağırdı.", "idiom", "[1]", "['Bağır', 'dı!', '.']"),
+    ("ses etmek", "Bağırdı.", "idiom", "[0, 1]", "['Bağır', 'dı!', '.']"),
 ]
 
 
