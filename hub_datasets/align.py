@@ -86,10 +86,8 @@ def read_candidates(path: Path, language: str, *, format_name: str) -> list[Cand
         imported = import_source(format_name, path)
         entries, concepts = imported.entries.get(language, []), imported.concepts
     glosses = {concept.id: {ENGLISH: concept.gloss} for concept in concepts if concept.gloss}
-    candidates = []
-    for entry in entries:
-        if entry.meaning is not None:
-            candidates.append(Candidate(entry, {language: entry.meaning} | glosses.get(entry.concept, {})))
+    defined = [(entry, entry.meaning) for entry in entries if entry.meaning is not None]
+    candidates = [Candidate(entry, {language: text} | glosses.get(entry.concept, {})) for entry, text in defined]
     if not candidates:
         raise InputError(f"{path}: has no definition in {language}; check --format and --language")
     return candidates

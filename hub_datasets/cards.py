@@ -1,7 +1,7 @@
 """Cards: the README of a lexicon directory, and the README of a dataset on the Hub."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,18 +80,15 @@ def dataset_card(
     lexicon: Lexicon,
     files: Files,
     *,
-    pretty_name: str,
     licence: str | None,
     n_rows: int,
-    categories: Sequence[str],
-    task_ids: Sequence[str],
-    tags: Sequence[str],
     texts: Mapping[str, str],
+    **facts: str | list[str],
 ) -> str:
     """Return the README of a dataset as Markdown: a template with these texts, and the YAML block that the Hub reads.
 
     The licence is an identifier of the Hub; None is `BUNDLED_LICENCE` for the bundled lexicon, `UNKNOWN_LICENCE` for
-    any other.
+    any other. The facts are further keys of the block.
     """
     configs, information = config_entries(files)
     codes = [code for code in LANGUAGES if lexicon.of(code)]
@@ -102,15 +99,12 @@ def dataset_card(
     data = DatasetCardData(
         license=licence or (BUNDLED_LICENCE if is_ours else UNKNOWN_LICENCE),
         language=codes,
-        pretty_name=pretty_name,
         multilinguality=["multilingual" if len(codes) > 1 else "monolingual"],
         annotations_creators=["machine-generated"] if is_ours else None,
         language_creators=["machine-generated"] if is_ours else None,
         source_datasets=["original"] if is_ours else None,
         size_categories=[*size_names, "n>1M"][:1],
-        task_categories=list(categories),
-        task_ids=list(task_ids),
-        tags=list(tags),
+        **facts,
         configs=configs,
         dataset_info=information,
     )

@@ -152,9 +152,7 @@ def concept_stems(idioms: Iterable[IdiomKey]) -> dict[IdiomKey, str]:
     The id is the slug if that is short enough and no other idiom has the same. Otherwise every idiom with this slug
     gets the slug and a hash of the idiom, so that the ids do not depend on the order of the rows.
     """
-    slugs = {}
-    for key in sorted(set(idioms)):
-        slugs[key] = slug(key[1], key[0])
+    slugs = {key: slug(key[1], key[0]) for key in sorted(set(idioms))}
     uses = Counter(slugs.values())
     stems = {}
     for key, name in slugs.items():

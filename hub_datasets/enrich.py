@@ -9,7 +9,7 @@ form stays as a variant. An example in which the annotator does not find the idi
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +40,8 @@ class EntryAnswer(AnswerFields):
     example: str
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One question and the entries that its answer is about: a single one, or with the paper's prompt a whole row."""
-
-    question: Question
-    entries: Mapping[str, Entry]
+# A question, and the entries by language that its answer is about: one, or with the paper's prompt a whole row
+Task = tuple[Question, Mapping[str, Entry]]
 
 
 def read_draft(path: Path) -> tuple[Lexicon, bool]:
@@ -55,8 +51,7 @@ def read_draft(path: Path) -> tuple[Lexicon, bool]:
     """
     if path.is_dir():
         return load_lexicon(path), False
-    name = "columns" if path.suffix.lower() in (".csv", ".tsv") else "paper"
-    imported = import_source(name, path)
+    imported = import_source("columns" if path.suffix.lower() in (".csv", ".tsv") else "paper", path)
     entries = {code: {entry.concept: entry for entry in rows} for code, rows in imported.entries.items()}
     return Lexicon({concept.id: concept for concept in imported.concepts}, entries, revision=""), True
 
@@ -68,15 +63,14 @@ def enrichment_tasks(draft: Lexicon, prompt: Prompt, *, languages: Sequence[str]
         for entry in draft.of(code).values():
             if entry.meaning is None or entry.example is None:
                 gaps.setdefault(entry.concept, {})[code] = entry
-    tasks = []
-    for concept in sorted(gaps):
-        entries = gaps[concept]
+    tasks: list[Task] = []
+    for _, entries in sorted(gaps.items()):
         if prompt.version != PAPER:
             for code, entry in entries.items():
                 language = LANGUAGES[code]
                 plain = {"language": language.name, "alphabet": " ".join(language.alphabet)}
                 messages = prompt.messages({"idiom": entry.idiom}, plain=plain)
-                tasks.append(Task(Question(prompt.label, messages, EntryAnswer), {code: entry}))
+                tasks.append((Question(prompt.label, messages, EntryAnswer), {code: entry}))
             continue
         # The paper asks about all languages of a row at once; a language without an idiom has a hyphen there.
         cells, formats = {}, []
@@ -92,7 +86,7 @@ def enrichment_tasks(draft: Lexicon, prompt: Prompt, *, languages: Sequence[str]
                 keys[f"{code}_{key.lower()}"] = (str, Field(default="", alias=f"{prefix}-{key}"))
         plain = {"format": ",\n".join(formats), "row": json.dumps([cells], ensure_ascii=False)}
         answer = create_model("RowAnswer", __base__=AnswerFields, **keys)
-        tasks.append(Task(Question(prompt.label, prompt.messages({}, plain=plain), answer), entries))
+        tasks.append((Question(prompt.label, prompt.messages({}, plain=plain), answer), entries))
     return tasks
 
 
@@ -105,25 +99,24 @@ def apply_enrichment(
     """
     entries = {code: dict(rows) for code, rows in draft.entries.items()}
     outcomes: dict[str, Counter[str]] = {}
-    for task, reply in zip(tasks, replies, strict=True):
+    for (_, asked), reply in zip(tasks, replies, strict=True):
         readings: Mapping[str, Reading] = {}
         if reply.value is not None:
             cells = reply.value.model_dump(by_alias=True)
             if isinstance(reply.value, EntryAnswer):
-                (code,) = task.entries
+                (code,) = asked
                 prefix = paper.prefix(code)
                 cells = {f"{prefix}-Deyim": reply.value.citation_form, f"{prefix}-Anlam": reply.value.meaning}
                 cells[f"{prefix}-Ornek"] = reply.value.example
             # The reader of the paper's rows takes empty texts and dashes for what they are.
             readings = paper.source_row(1, cells).readings
-        for code, entry in task.entries.items():
+        for code, entry in asked.items():
             counts = outcomes.setdefault(code, Counter())
             if reply.value is None:
                 counts[UNREADABLE] += 1
                 continue
             reading = readings.get(code, Reading(""))
-            new = _filled(entry, reading, code, is_list=is_list, note=note, counts=counts)
-            entries[code][entry.concept] = new
+            entries[code][entry.concept] = _filled(entry, reading, code, is_list=is_list, note=note, counts=counts)
     return replace(draft, entries=entries), outcomes
 
 

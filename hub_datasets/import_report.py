@@ -88,10 +88,6 @@ class Imported:
         counts = {reason: len(cases) for reason, cases in self._cases[outcome].items()}
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-    def reasons(self) -> list[tuple[str, int, str]]:
-        """Return (outcome, number of readings, reason) in the order of `OUTCOMES`, the most frequent first."""
-        return [(outcome, count, reason) for outcome in OUTCOMES for reason, count in self.counts(outcome).items()]
-
     def to_json(self) -> dict[str, Any]:
         """Return the report as it is written to the lexicon directory, with the first examples of each reason."""
         report: dict[str, Any] = {

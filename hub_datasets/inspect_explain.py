@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hub_datasets.judge import HIGH, MEDIUM, Judged, explanation_case, vote_of
+from hub_datasets.judge import HIGH, MEDIUM, Explanation, Judged, vote_of
 from hub_datasets.language_model import generate as generate_answer
 from hub_datasets.language_model import reply_to
 from turkic_idiom_tasks import __version__
@@ -49,14 +49,13 @@ def explain(language: str = "", judges: str | list[str] = "", prompt: int | None
             samples.append(Sample(input=row["prompt"], target=row["reference"], id=row["id"], metadata={**row}))
     if not samples:
         raise InputError(f"{dataset.path}: has no test concept with a meaning in {', '.join(codes)} to explain")
-    facts = {"data_path": dataset.path, "data_revision": dataset.revision, "turkic_idiom_tasks": __version__}
     return Task(
         name=EXPLAIN,
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
         scorer=explanation_judge(judges, prompt),
         config=GenerateConfig(temperature=TEMPERATURE),
-        metadata=facts,
+        metadata={"data_path": dataset.path, "data_revision": dataset.revision, "turkic_idiom_tasks": __version__},
     )
 
 
@@ -71,11 +70,8 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
     names = [name.strip() for name in names if name.strip()]
 
     async def score(state: TaskState, target: Target) -> Score:
-        asked, answer = state.metadata, state.output.completion
-        texts = {"idiom": asked["idiom"], "reference": target.text, "answer": answer}
-        case = explanation_case(
-            str(state.sample_id), asked[CONCEPT], asked["language"], mode=asked["mode"], texts=texts
-        )
+        answer = state.output.completion
+        case = Explanation.model_validate({**state.metadata, "answer": answer}).case()
         question = case.question(prompt)
         votes = []
         # The models are looked up with each sample, because the role is known only while a task runs.

@@ -29,8 +29,7 @@ _METADATA = ("id", "concept", "idiom", "traps", "lexicon_revision")  # columns t
 
 def is_held_out(concept: str, share: float, salt: bytes) -> bool:
     """Return whether a concept is among the share that is kept back, which nobody can tell without the salt."""
-    digest = hmac.digest(salt, concept.encode(), "sha256")
-    return int.from_bytes(digest[:8], "big") < share * 2**64
+    return int.from_bytes(hmac.digest(salt, concept.encode(), "sha256")[:8], "big") < share * 2**64
 
 
 def item_layout(
@@ -76,7 +75,7 @@ def item_layout(
         licence=licence,
         n_rows=n_items,
         pretty_name=NAME,
-        categories=["multiple-choice"],
+        task_categories=["multiple-choice"],
         task_ids=["multiple-choice-qa"],
         tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},

@@ -145,10 +145,9 @@ class Judged:
 
     def to_json(self) -> str:
         """Return the verdict as one line of a file."""
-        row: dict[str, Any] = {"id": self.case.id, "concept": self.case.concept, "group": self.case.group}
-        row |= self.case.texts
-        row |= {"planted": self.case.planted or None, "quality": self.quality}
-        row["votes"] = [asdict(vote) for vote in self.votes]
+        case, votes = self.case, [asdict(vote) for vote in self.votes]
+        row: dict[str, Any] = {"id": case.id, "concept": case.concept, "group": case.group, **case.texts}
+        row |= {"planted": case.planted or None, "quality": self.quality, "votes": votes}
         return json.dumps(row, ensure_ascii=False)
 
 
@@ -164,11 +163,7 @@ class Share:
 
 
 def lexicon_cases(
-    lexicon: Lexicon,
-    pairs: Sequence[tuple[str, str]],
-    *,
-    n: int | None = None,
-    planted_share: float | None = None,
+    lexicon: Lexicon, pairs: Sequence[tuple[str, str]], *, n: int | None = None, planted_share: float | None = None
 ) -> list[Case]:
     """Return the idiom-meaning pairs of a lexicon, and after them those with planted errors.
 
@@ -199,23 +194,11 @@ def lexicon_cases(
     return cases + planted
 
 
-def explanation_case(
-    identifier: str, concept: str, language: str, *, mode: str | None, texts: Mapping[str, str]
-) -> Case:
-    """Return the case of an explanation that a model gave: idiom, reference, and answer without what it thought aloud.
-
-    How the idiom was shown, its `mode`, divides the groups; None does not.
-    """
-    group = f"{language} {mode}" if mode else language
-    shown = {**texts, "answer": without_reasoning(texts["answer"]).strip()}
-    return Case(identifier, concept, group, EXPLANATION, shown, {"language": LANGUAGES[language].name})
-
-
 def _joined(answer: Any) -> Any:
     return "\n".join(map(str, answer)) if isinstance(answer, list) else answer  # lm-eval has a list
 
 
-class _Explanation(BaseModel):
+class Explanation(BaseModel):
     """What was asked and answered: a line of one's own, a sample of Inspect, or of ``lm-eval run --log_samples``."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
@@ -227,6 +210,13 @@ class _Explanation(BaseModel):
     concept: str | None = None
     mode: str | None = None
     answer: Annotated[str, BeforeValidator(_joined)]
+
+    def case(self) -> Case:
+        """Return what is judged: idiom, reference, and answer without what the model thought aloud."""
+        texts = {"idiom": self.idiom, "reference": self.reference, "answer": without_reasoning(self.answer).strip()}
+        group = f"{self.language} {self.mode}" if self.mode else self.language
+        languages = {"language": LANGUAGES[self.language].name}
+        return Case(self.id, self.concept or self.id, group, EXPLANATION, texts, languages)
 
 
 def read_free_answers(path: Path) -> list[FreeAnswer]:
@@ -263,7 +253,7 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
             try:
                 if isinstance(value, dict) and isinstance(value.get("doc"), dict):
                     value = value["doc"] | {"answer": value.get("filtered_resps")}
-                asked = _Explanation.model_validate(value)
+                asked = Explanation.model_validate(value)
             except ValidationError as error:
                 raise InputError(f"{where}: {problem or first_fault(error)}") from error
             if asked.language not in LANGUAGES:
@@ -274,9 +264,7 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
                     f"{where}: the question {display(asked.id)} was answered in {origins[asked.id]} too; judge one "
                     "run at a time"
                 )
-            texts = {"idiom": asked.idiom, "reference": asked.reference, "answer": asked.answer[:_MOST_CHARACTERS]}
-            concept = asked.concept or asked.id
-            cases[asked.id] = explanation_case(asked.id, concept, asked.language, mode=asked.mode, texts=texts)
+            cases[asked.id] = asked.model_copy(update={"answer": asked.answer[:_MOST_CHARACTERS]}).case()
             origins[asked.id] = path
     if not cases:
         raise InputError(
@@ -336,18 +324,3 @@ def quality_shares(judged: Sequence[Judged]) -> list[Share]:
             means = {name: sum(row.shares[name] for row in rows) / len(rows) for name in QUALITIES}
             rows.append(Share(ALL_GROUPS, n_cases, n_unscored, means, resample(strata).interval()))
     return rows
-
-
-def votes_by_case(judged: Sequence[Judged]) -> list[list[str]]:
-    """Return the readable votes of every case that has two or more, planted ones too: what agreement is measured on."""
-    votes = [[vote.quality for vote in verdict.votes if vote.quality is not None] for verdict in judged]
-    return [own for own in votes if len(own) > 1]
-
-
-def caught_errors(judged: Sequence[Judged]) -> list[tuple[str, bool]]:
-    """Return kind and whether it was caught of each planted error; one is caught if its quality is not `HIGH`.
-
-    A planted error without a readable verdict was not caught.
-    """
-    planted = [verdict for verdict in judged if verdict.case.planted]
-    return [(verdict.case.planted, verdict.quality in (MEDIUM, LOW)) for verdict in planted]

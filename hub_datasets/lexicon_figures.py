@@ -122,8 +122,7 @@ def figures_table(lexicon: Lexicon) -> list[list[str]]:
             cells.append(UNDEFINED if row[name] is None else shown)
         table.append(cells)
     for status in sorted(set().union(*(row[STATUS] for row in figures))):
-        counts = [str(row[STATUS].get(status, 0)) for row in figures]
-        table.append([f"status: {printable(status)}", *counts])
+        table.append([f"status: {printable(status)}", *(str(row[STATUS].get(status, 0)) for row in figures)])
     return table
 
 

@@ -27,12 +27,7 @@ SEED = 1
 
 
 def plant(
-    lexicon: Lexicon,
-    language: str,
-    concepts: Sequence[str],
-    *,
-    share: float,
-    kinds: Sequence[str] = MEANING_KINDS,
+    lexicon: Lexicon, language: str, concepts: Sequence[str], *, share: float, kinds: Sequence[str] = MEANING_KINDS
 ) -> list[tuple[str, Entry]]:
     """Return kind of error and copy with it, of a share of the entries; the kinds take turns.
 
@@ -41,9 +36,8 @@ def plant(
     """
     entries = lexicon.of(language)
     equivalents = lexicon.judged(SAME, NEAR)
-    stems = {}
-    for name, entry in entries.items():
-        stems[name] = frozenset(content_stems(entry.meaning or "", LANGUAGES[language]))
+    meanings = {name: entry.meaning or "" for name, entry in entries.items()}
+    stems = {name: frozenset(content_stems(meaning, LANGUAGES[language])) for name, meaning in meanings.items()}
     # Hashes instead of a generator: what is planted in an entry does not depend on which others there are.
     order = sorted(concepts, key=lambda concept: _hash(f"{SEED}/plant/{language}/{concept}"))
     planted: list[tuple[str, Entry]] = []

@@ -228,13 +228,10 @@ def _words_of(text: str, language: Language, *, content_only: bool) -> list[str]
 
     Infinitives are without their endings: of content words each, otherwise the last word alone.
     """
-    found: list[str] = []
-    spelt = _WORD.findall(fold(text, language))
-    for number, word in enumerate(spelt, start=1):
-        if content_only and word in language.function_words:
-            continue
-        found.append(without_infinitive(word, language) if content_only or number == len(spelt) else word)
-    return found
+    spelt: list[str] = _WORD.findall(fold(text, language))
+    if content_only:
+        return [without_infinitive(word, language) for word in spelt if word not in language.function_words]
+    return [*spelt[:-1], *(without_infinitive(word, language) for word in spelt[-1:])]
 
 
 def _same_word(first: str, second: str) -> bool:

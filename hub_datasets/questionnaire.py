@@ -47,18 +47,11 @@ def questionnaire_page(dataset: Dataset, subsets: Sequence[tuple[str, str]], *, 
             continue
         item = rows.pop()
         concepts.add(item.concept)
-        is_open = task in OPEN_TASKS
-        chosen.append(
-            {
-                "task": task,
-                "subset": subset,
-                "digest": row_digest(item),
-                "language": item.language,
-                # Without the label of the answer at the end
-                "question": open_prompt(item, task, NATIVE).rpartition("\n")[0] if is_open else question(item, NATIVE),
-                "options": None if is_open else option_texts(item, NATIVE),
-            }
-        )
+        row = {"task": task, "subset": subset, "digest": row_digest(item), "language": item.language}
+        if task in OPEN_TASKS:  # the prompt ends with the label of the answer
+            chosen.append(row | {"question": open_prompt(item, task, NATIVE).rpartition("\n")[0], "options": None})
+        else:
+            chosen.append(row | {"question": question(item, NATIVE), "options": option_texts(item, NATIVE)})
     data = {"format": FORMAT, "revision": dataset.revision, "items": chosen}
     languages = {item["language"] for item in chosen}
     return page_with(PAGE, data, languages.pop() if len(languages) == 1 else None), len(chosen)

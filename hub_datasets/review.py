@@ -56,17 +56,9 @@ def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> st
     rows = []
     for entry in entries:
         pivot = lexicon.of(PIVOT).get(entry.concept) if language != PIVOT else None
-        rows.append(
-            {
-                "concept": entry.concept,
-                "gloss": lexicon.concepts[entry.concept].gloss,
-                "pivot": pivot.idiom if pivot is not None else None,
-                "idiom": entry.idiom,
-                "variants": entry.variants,
-                "meaning": entry.meaning,
-                "example": example_parts(entry),
-            }
-        )
+        row: dict[str, Any] = {"concept": entry.concept, "gloss": lexicon.concepts[entry.concept].gloss}
+        row |= {"pivot": pivot.idiom if pivot is not None else None, "idiom": entry.idiom, "variants": entry.variants}
+        rows.append(row | {"meaning": entry.meaning, "example": example_parts(entry)})
     data = {
         "format": FORMAT,
         "revision": lexicon.revision,

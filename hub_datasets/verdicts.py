@@ -4,7 +4,7 @@ Agreement is that on one field of the entries, such as the meaning, among the re
 pairs of verdicts that are the same, and Krippendorff's alpha for nominal data.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from itertools import combinations
@@ -82,12 +82,12 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
 
 def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
     """Return what reviews will change before they are added to the lexicon: one of `CHANGES` -> number of reviews."""
-    present: dict[tuple[str, str, str], list[Review]] = {}
+    present: dict[tuple[str, str, str], list[Review]] = defaultdict(list)
     for review in lexicon.reviews:
-        present.setdefault(review.key, []).append(review)
+        present[review.key].append(review)
     counts: Counter[str] = Counter()
     for review in reviews:
-        earlier = present.get(review.key, [])
+        earlier = present[review.key]
         kept = present[review.key] = newest_reviews([*earlier, review])
         if not earlier:
             counts[ADDED] += 1
@@ -98,12 +98,6 @@ def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
         else:
             counts[REPLACED if len(kept) == 1 else CONFLICTING] += 1
     return counts
-
-
-def conflicts(lexicon: Lexicon) -> list[tuple[str, str, str]]:
-    """Return language, concept and reviewer of the reviews that differ without one of them being the newer one."""
-    counts = Counter(review.key for review in lexicon.reviews)
-    return [key for key, count in counts.items() if count > 1]
 
 
 def agreements(lexicon: Lexicon) -> list[Agreement]:
@@ -127,12 +121,11 @@ def disagreements(lexicon: Lexicon) -> list[Disagreement]:
         units = _verdicts_by_field(lexicon, language)
         for concept, entry in sorted(lexicon.of(language).items()):
             for field in FIELDS:
-                reviewers: dict[str, list[str]] = {}
+                reviewers: dict[str, list[str]] = defaultdict(list)
                 for reviewer, verdict in units[field].get(concept, {}).items():
-                    reviewers.setdefault(verdict, []).append(reviewer)
+                    reviewers[verdict].append(reviewer)
                 if len(reviewers) > 1:
-                    sides = dict(sorted(reviewers.items()))
-                    rows.append(Disagreement(language, concept, entry.idiom, field, sides))
+                    rows.append(Disagreement(language, concept, entry.idiom, field, dict(sorted(reviewers.items()))))
     return rows
 
 
@@ -143,9 +136,7 @@ def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, d
         n_reviews = Counter(review.reviewer for review in reviews)  # of two in conflict neither counts
         known = [review for review in reviews if review.knows_idiom and n_reviews[review.reviewer] == 1]
         for field in FIELDS:
-            verdicts: dict[str, str] = {
-                review.reviewer: review.verdicts[field] for review in known if field in review.verdicts
-            }
+            verdicts: dict[str, str] = {row.reviewer: row.verdicts[field] for row in known if field in row.verdicts}
             if len(verdicts) > 1:
                 by_field[field][concept] = verdicts
     return by_field

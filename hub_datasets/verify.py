@@ -5,7 +5,6 @@ entries, malformed ones, and the later one of two with the same idiom.
 """
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
@@ -34,9 +33,8 @@ def _plain_word(value: Any) -> str:
 
 
 def _confidence(value: Any) -> float:
-    """Return a confidence as a share; models also write percentages."""
     number = float(str(value).strip().removesuffix("%"))
-    return number / 100 if 1 < number <= 100 else number
+    return number / 100 if 1 < number <= 100 else number  # models also write percentages
 
 
 # The schema that servers get asks for a text and not for these words, because "Yes." and "TRUE" are read as well.
@@ -95,15 +93,12 @@ def entries_to_check(
     checked: list[Checked] = []
     planted: list[Checked] = []
     for code in languages:
-        complete = []
-        for concept, entry in sorted(lexicon.of(code).items()):
-            if entry.meaning is not None and entry.example is not None:
-                checked.append((code, entry, ""))
-                complete.append(concept)
+        rows = sorted(lexicon.of(code).items())
+        complete = [concept for concept, entry in rows if None not in (entry.meaning, entry.example)]
+        checked += [(code, lexicon.of(code)[concept], "") for concept in complete]
         if planted_share is not None:
-            kinds = (*MEANING_KINDS, *EXAMPLE_KINDS)
-            for kind, entry in plant(lexicon, code, complete, share=planted_share, kinds=kinds):
-                planted.append((code, entry, kind))
+            wrong = plant(lexicon, code, complete, share=planted_share, kinds=(*MEANING_KINDS, *EXAMPLE_KINDS))
+            planted += [(code, entry, kind) for kind, entry in wrong]
     # The planted ones come last, so that a run that is cut off by its budget has asked about the entries themselves.
     return checked + planted
 
@@ -136,15 +131,6 @@ def verdict_of(checked: Checked, reply: Reply, *, min_confidence: float = MIN_CO
     elif confidence is not None and confidence < min_confidence:
         reason = f"{UNSURE} ({confidence:g})"
     return Verdict(*checked, reason, failed, confidence, reply)
-
-
-def count_decisions(verdicts: Sequence[Verdict]) -> dict[str, Counter[str]]:
-    """Return language code -> `ACCEPT` or the reason for rejecting -> number of entries; without planted errors."""
-    counts: dict[str, Counter[str]] = {}
-    for verdict in verdicts:
-        if not verdict.planted:
-            counts.setdefault(verdict.language, Counter())[verdict.reason.partition(" (")[0] or ACCEPT] += 1
-    return counts
 
 
 def apply_verdicts(lexicon: Lexicon, verdicts: Sequence[Verdict], *, note: str) -> tuple[Lexicon, list[dict[str, Any]]]:

@@ -75,7 +75,7 @@ def test_bytes_that_are_no_utf_8_are_named(lexicon, capsys, model):
         (["dataset", "export", "lexicon", "--out", "lexicon"], "holds a lexicon, not a dataset in the Hub layout"),
         (["dataset", "export", "lexicon", "--out", "e", "--licence", "a\nb"], "--licence 'a\\nb': the Hub names"),
         (["dataset", "export", "lexicon", "--out", "/"], "is or holds the current folder"),
-        (["dataset", "import", "--format", "columns", "twice.csv", "--out", "i"], "the header again"),
+        (["dataset", "import", "--format", "columns", "twice.csv", "--out", "i"], "reason: the header again (1 times)"),
         (["lm", "report", "lexicon"], "no results; expected"),
         (["run", "-m", "turkic-idiom/char-ngrams", "-t", "T2", "--out", "file"], "move away what is there"),
     ],

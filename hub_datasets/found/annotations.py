@@ -153,28 +153,22 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
                 reason = "the sentence has an unclear expression"
             if reason is not None:
                 joined.left_out[corpus.corpus, reason] += len(of_sentence)
-            elif sentence is not None and not (unseen and any(map(_is_seen, of_sentence))):
+                continue
+            # Of sentences without an idiom the same share is kept as of idioms.
+            keys = [row.sha256 if row.sense == NONE else row.concept for row in of_sentence]
+            is_seen = any(key is not None and span_split(key) != TEST for key in keys)
+            if sentence is not None and not (unseen and is_seen):
                 joined.kept[language] += of_sentence
                 joined.corpora[corpus.corpus] = corpus
                 joined.rows[language].append(_row(sentence.text, of_sentence, corpus, language, lexicon))
     return joined
 
 
-def _is_seen(annotation: Annotation) -> bool:
-    """Return whether a tagger may have been trained on the idiom; of sentences without one the same share is kept."""
-    key = annotation.sha256 if annotation.sense == NONE else annotation.concept
-    return key is not None and span_split(key) != TEST
-
-
 def _row(
     text: str, annotations: Sequence[Annotation], corpus: Corpus, language: str, lexicon: Lexicon
 ) -> dict[str, object]:
     """Return a sentence as a row of a span config, with where it is from."""
-    idioms: set[Span] = set()
-    for annotation in annotations:
-        if annotation.sense == IDIOMATIC:
-            idioms.update(annotation.spans or ())
-    spans = tuple(sorted(idioms))
+    spans = tuple(sorted({span for row in annotations if row.sense == IDIOMATIC for span in row.spans or ()}))
     for marked in (*(annotation.spans or () for annotation in annotations), spans):  # two idioms may not share a word
         problem = span_problem(marked, text)
         if problem:

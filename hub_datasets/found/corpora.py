@@ -50,9 +50,8 @@ def _treebank_sentence(block: conllu.TokenList) -> CorpusSentence:
     place_of_word: dict[int, int] = {}  # number of a syntactic word -> its place in `surface`
     for token in block:
         numbers = token["id"] if isinstance(token["id"], tuple) else (token["id"], "", token["id"])
-        if numbers[1] == ".":  # an empty node of the enhanced graph
-            continue
-        if numbers[0] in place_of_word:  # a word of the multiword token before it
+        # An empty node of the enhanced graph, or a word of the multiword token before it
+        if numbers[1] == "." or numbers[0] in place_of_word:
             continue
         surface.append(token)
         place_of_word |= dict.fromkeys(range(numbers[0], numbers[2] + 1), len(surface) - 1)

@@ -87,21 +87,18 @@ class Miner:
                 sure = [candidate for candidate in sure if self._shares_clear_stem(word, tokens[candidate.first].form)]
             options.append(sure)
         match = best_match(form, tokens, options, particles=morphology(self.language.code).particles)
-        if match is None:
+        if match is None or any(later - earlier > WIDEST_GAP + 1 for earlier, later in pairwise(match.words)):
             return None
-        numbers = match.words
-        if any(later - earlier > WIDEST_GAP + 1 for earlier, later in pairwise(numbers)):
-            return None
+        matched = [places[number] for number in match.words]
         spans: list[Span] = []
-        for number in numbers:
-            place = places[number]
+        for place in matched:
             # A hyphen makes one word of two (`süzülə-süzülə`).
             if spans and not sentence.text[spans[-1].end : place.start].strip(" -"):
                 spans[-1] = Span(spans[-1].start, place.end)
             else:
                 spans.append(place)
         cost = match.cost
-        if sentence.arcs is not None and not _is_connected([places[number] for number in numbers], sentence.arcs):
+        if sentence.arcs is not None and not _is_connected(matched, sentence.arcs):
             cost += UNRELATED
         return Candidate(concept, tuple(spans), round(cost, 2)) if cost <= HIGHEST_COST else None
 

@@ -40,9 +40,8 @@ class Prompt:
         The `texts` are of somebody else: they become JSON strings, so that quotation marks and line breaks in them
         cannot end them, and what they say stays data. The `plain` ones are ours, such as the name of a language.
         """
-        values = dict(plain or {})
-        for name, text in texts.items():
-            values[name] = json.dumps(text, ensure_ascii=False)
+        quoted = {name: json.dumps(text, ensure_ascii=False) for name, text in texts.items()}
+        values = {**(plain or {}), **quoted}
         return [
             {"role": "system", "content": Template(self.system).substitute(values)},
             {"role": "user", "content": Template(self.user).substitute(values)},

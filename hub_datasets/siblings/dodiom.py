@@ -46,10 +46,8 @@ class Row:
 
 def read_dodiom(path: Path) -> list[Row]:
     """Return the idiomatic rows of the Turkish table, in its order."""
-    rows = []
-    for place, cells in read_whole_table(path, COLUMNS):
-        if cells["category"] == "idiom":
-            rows.append(_row(place, cells))
+    table = read_whole_table(path, COLUMNS)
+    rows = [_row(place, cells) for place, cells in table if cells["category"] == "idiom"]
     if not rows:
         raise InputError(f"{path}: no row of the category 'idiom'; is it Dodiom's dataset_tr.csv?")
     return rows

@@ -94,8 +94,7 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
             if meaning and _REFERENCE.match(meaning):
                 notes = (Note("meaning removed: only a reference to another idiom", meaning),)
                 meaning = None
-            reading = Reading(forms.citation, meaning, example, forms.variants)
-            yield SourceRow(record.line, {"tr": reading}, notes=notes)
+            yield SourceRow(record.line, {"tr": Reading(forms.citation, meaning, example, forms.variants)}, notes=notes)
 
 
 def split_senses(markup: str) -> list[tuple[str | None, str | None]]:
@@ -111,20 +110,18 @@ def split_senses(markup: str) -> list[tuple[str | None, str | None]]:
         elif _TAG.sub("", text[: match.start()]).strip():
             continue  # there is text before the first number, so it is not the number of a sense
         begins.append(match.end())
-    return [_sense(text[begin:end]) for begin, end in zip(begins or [0], [*ends, len(text)], strict=True)]
-
-
-def _sense(markup: str) -> tuple[str | None, str | None]:
-    leading = _ITALIC.match(markup.lstrip())
-    if leading and _LABEL.fullmatch(leading[2]):
-        markup = markup.lstrip()[leading.end() :]  # labels of usage are in italics too
-    example = None
-    for match in _ITALIC.finditer(markup):
-        example = example or _plain(match[2]).strip('"“”«» ')
-    italic = _ITALIC.search(markup)
-    meaning = _plain(markup[: italic.start()] if italic else markup)
-    meaning = meaning.strip(" :;,-–").removesuffix(".").strip('"“ ')
-    return meaning or None, example or None
+    senses = []
+    for begin, end in zip(begins or [0], [*ends, len(text)], strict=True):
+        sense = text[begin:end].lstrip()
+        label = _ITALIC.match(sense)
+        if label and _LABEL.fullmatch(label[2]):
+            sense = sense[label.end() :]  # labels of usage are in italics too
+        examples = [_plain(match[2]).strip('"“”«» ') for match in _ITALIC.finditer(sense)]
+        italic = _ITALIC.search(sense)
+        meaning = _plain(sense[: italic.start()] if italic else sense)
+        meaning = meaning.strip(" :;,-–").removesuffix(".").strip('"“ ')
+        senses.append((meaning or None, next(filter(None, examples), None)))
+    return senses
 
 
 def _plain(markup: str) -> str:

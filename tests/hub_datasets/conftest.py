@@ -1,4 +1,5 @@
 import json
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from hub_datasets.hub_export import hub_layout
 from hub_datasets.importing import import_source
 from tests.hub_server import TOKEN, running_hub
-from tests.llm_server import KEY, MODEL
+from tests.llm_server import KEY, MODEL, running_llm
 from tests.warm_commands import WarmCommands
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -32,14 +33,15 @@ def dataset(capsys):
 
 @pytest.fixture
 def ask_models(capsys, tmp_path, monkeypatch):
-    """Like `dataset` for any command that asks a server, in an empty folder; the key is written nowhere."""
+    """Like `dataset` for any command that asks a server, or one with these answers; the key is written nowhere."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
-    def run(*arguments, server, models=(MODEL,), code=0):
+    def run(*arguments, server=None, answer=None, models=(MODEL,), code=0):
         capsys.readouterr()
         chosen = [part for name in models for part in ("--model", name)]
-        done = main([*map(str, arguments), *chosen, "--set", f"base_url={server.url}"])
+        with running_llm(answer) if server is None else nullcontext(server) as asked:
+            done = main([*map(str, arguments), *chosen, "--set", f"base_url={asked.url}"])
         out, err = capsys.readouterr()
         assert (done, KEY in out + err) == (code, False), err
         return out, err

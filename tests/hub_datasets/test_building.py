@@ -62,8 +62,7 @@ def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, k
             assert entry.meaning in {other.meaning for other in knowledge.entries[code, entry.idiom]}
             assert entry.example is None or entry.spans
             assert "enriched by scripted, enrich-2, 20" in entry.status
-    with running_llm(knowledge.verifier) as server:
-        build("verify", "draft", "--plant", "0.05", "--out", "verified", server=server)
+    build("verify", "draft", "--plant", "0.05", "--out", "verified", answer=knowledge.verifier)
     rejected = read_lines(tmp_path / "verified-rejected.jsonl")
     n_verified = sum(len(rows) for rows in load_lexicon(tmp_path / "verified").entries.values())
     assert n_verified + len(rejected) == len(expected)
@@ -108,8 +107,7 @@ def test_a_citation_form_takes_the_place_of_a_list_only_if_it_is_the_same_idiom(
         form, example = answers[texts_in(body)[0]]
         return as_json(citation_form=form, meaning="görmezden gelmek", example=example)
 
-    with running_llm(behave) as server:
-        out, _ = build("enrich", "--in", "list.csv", "--out", "draft", server=server)
+    out, _ = build("enrich", "--in", "list.csv", "--out", "draft", answer=behave)
     lexicon = load_lexicon(tmp_path / "draft")
     assert list(lexicon.entries) == ["tr"]
     by_idiom = {entry.idiom: entry for entry in lexicon.of("tr").values()}
@@ -179,8 +177,7 @@ def test_rules_remove_incomplete_malformed_and_duplicate_entries(build, bundled,
         Entry(fourth.concept, fourth.idiom, fourth.meaning, "Bugün hava çok güzel ve sıcak."),
     ]
     write_lexicon(tmp_path / "lexicon", [bundled.concepts[concept] for concept in concepts], {"tr": entries})
-    with running_llm(lambda body: verification(True, True, True)) as server:
-        build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", server=server)
+    build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", answer=lambda body: verification(True, True, True))
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
     reasons = {row["entry"]["concept"]: row["reason"] for row in read_lines(tmp_path / "kept-rejected.jsonl")}
     assert reasons[second.concept].startswith("incomplete")
@@ -203,9 +200,8 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
     assert out.splitlines()[-2].split() == ["all", "12", "12", "100.0%"]
     kept = load_lexicon(tmp_path / "kept")
     assert {entry.meaning for entry in kept.of("tr").values()} <= {bundled.of("tr")[name].meaning for name in concepts}
-    with running_llm(lambda body: verification(True, True, True)) as server:
-        arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--set", "cache=b")
-        _, err = build("verify", *arguments, code=1, server=server)
+    arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--set", "cache=b")
+    _, err = build("verify", *arguments, code=1, answer=lambda body: verification(True, True, True))
     assert not (tmp_path / "none").exists()
     assert "0.0% of the planted errors were caught" in err
 
@@ -233,8 +229,7 @@ def test_what_is_planted_is_wrong_and_of_the_kind_that_is_said():
 def test_judge_prints_shares_with_intervals_beside_the_paper_s(build, bundled, tmp_path):
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 10)
     low = {bundled.of("tr")[concept].idiom for concept in concepts[:3]} | {bundled.of("az")[concepts[0]].idiom}
-    with running_llm(lambda body: judgement("low" if texts_in(body)[0] in low else "HIGH")) as server:
-        out, _ = build("judge", "lexicon", server=server)
+    out, _ = build("judge", "lexicon", answer=lambda body: judgement("low" if texts_in(body)[0] in low else "HIGH"))
     table = {line.split()[0]: line.split() for line in out.splitlines()[1:]}
     # Turkish: 7 of 10 are HIGH; Azerbaijani: 9 of 10; their mean is 80%
     assert table["tr"][1:4] == ["10", "0", "70.0%"]

@@ -24,7 +24,7 @@ def source(tmp_path):
 
 
 def test_the_formats_of_the_command_line_are_those_of_the_importer():
-    assert [name.value for name in SourceFormat] == list(FORMATS)
+    assert tuple(SourceFormat) == FORMATS
 
 
 def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tmp_path, dataset):

@@ -28,15 +28,6 @@ def table(tmp_path, *rows):
     return path
 
 
-GOOD = [
-    ("göz yummak", "Ona göz yumdu.", "idiom", "[1, 2]", "['Ona', 'göz', 'yumdu', '.']"),
-    ("göz yummak", "Gözünü yumdu.", "nonidiom", "[0, 1]", "['Gözünü', 'yumdu', '.']"),
-    ("el açmak", "Bize elini açtı bugün.", "idiom", "[1, 3]", "['Bize', 'elini', 'açtı', 'bugün', '.']"),
-    ("yol açmak", "Kar, yol açtı.", "idiom", "[2, 3]", "['Kar', ',', 'yol', 'açtı', '.']"),
-    ("ses etmek", "Bağırdı.", "idiom", "[0]", "['Bağır', 'dı!', '.']"),
-]
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -77,6 +68,7 @@ SENTENCES = [
     ("göz yummak", "Xavier göz yumdu.", "idiom", "[1, 2]", "['Xavier', 'göz', 'yumdu', '.']"),
     ("göz yummaq", "Ona göz yumdu.", "idiom", "[1, 2]", "['Ona', 'göz', 'yumdu', '.']"),
     ("göz yummak", "Ona\u202e göz yumdu.", "idiom", "[1, 2]", "['Ona\u202e', 'göz', 'yumdu', '.']"),
+    ("ses etmek", "Bağırdı.", "idiom", "[0, 1]", "['Bağır', 'dı!', '.']"),
 ]
 
 
@@ -91,6 +83,7 @@ def test_gold_words_become_spans_of_the_cleaned_sentence(tmp_path):
     assert [span.of(second.example) for span in second.spans] == ["adım attı"]
     assert imported.counts(DROPPED) == {
         "characters that cannot be seen": 1,
+        "gold words are not in the sentence": 1,
         "idiom: letters outside the Turkish alphabet": 1,
         "letters outside the Turkish alphabet": 1,
         "sentence is there already": 1,
@@ -100,12 +93,12 @@ def test_gold_words_become_spans_of_the_cleaned_sentence(tmp_path):
 
 
 def test_a_table_in_nfd_gives_the_same_lexicon_and_says_so(tmp_path, dataset):
-    decomposed = [tuple(unicodedata.normalize("NFD", cell) for cell in row) for row in GOOD]
-    path = table(tmp_path, *GOOD)
+    decomposed = [tuple(unicodedata.normalize("NFD", cell) for cell in row) for row in SENTENCES]
+    path = table(tmp_path, *SENTENCES)
     expected = import_dodiom(path)
     assert expected.counts(CHANGED) == {}
     table(tmp_path, *decomposed)
     imported = import_dodiom(path)
     assert (imported.concepts, imported.entries) == (expected.concepts, expected.entries)
-    assert imported.counts(CHANGED) == {COMPOSED: 4}
+    assert imported.counts(CHANGED) == {COMPOSED: 8}
     assert COMPOSED in dataset("import", "--format", "dodiom", path, "--out", tmp_path / "lexicon")[1]

@@ -1,18 +1,20 @@
 import csv
 import json
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE
+from hub_datasets.cleaning import SLUG_LIMIT, clean_reading, clean_text, concept_stems, sense_id, slug
+from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Reading
 from hub_datasets.importing import import_source, write_import
 from tests.hub_datasets.conftest import kevser_file
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID, Entry
 from turkic_idiom_tasks.lexicon.load import read_lexicon
 
+IDIOMS = st.text(alphabet="abçdeəgğhıiİIjkqlmnňoöpsştţuüvyýzʻʼ' -", min_size=1, max_size=90)
+TURKISH, AZERBAIJANI, UZBEK = LANGUAGES["tr"], LANGUAGES["az"], LANGUAGES["uz"]
 KEYS = {code: code.upper() for code in LANGUAGES} | {"gag": "GA"}
 
 
@@ -143,11 +145,6 @@ def test_report_accounts_for_every_reading(tmp_path):
     assert case == {"line": 6, "language": "tr", "value": "quş uçmaq"}
 
 
-def test_a_file_without_one_good_entry_is_an_error(tmp_path):
-    with pytest.raises(InputError, match=r"not one entry could be imported; .*: no idiom \(1 times\)"):
-        import_source("kevser", kevser_file(tmp_path, ";Anlam;x"))
-
-
 LETTERS = "abcçdeəfgğhxıiİIjkqlmnňoöprsştţuüvwyýzžäê âîû'’ʻʼ`‘-–().,?!:;«»\"[]/1\u00ad\u200b\u0307\u0301жК\u202e\x07\n"
 TEXTS = st.none() | st.sampled_from(["-", "göz", "göz yummak", "ko’z", "ürək"]) | st.text(LETTERS, max_size=24)
 FIELDS = st.tuples(TEXTS, TEXTS, TEXTS)
@@ -167,6 +164,46 @@ def test_an_import_of_the_papers_format_is_always_valid_and_accounted_for(tmp_pa
     report = json.loads((tmp_path / "out" / REPORT_FILE).read_text(encoding="utf-8"))
     assert account(report) == report["readings"]
     assert sum(map(len, lexicon.entries.values())) == report["entries"]
+
+
+# cleaned texts, and ids
+
+
+def test_text_gets_the_letters_of_its_language():
+    assert clean_text("  g\u0131\u0307 o\u0308z\u00a0 ucu\u200b ", TURKISH).split()[1] == "öz"
+    assert clean_text("ürәyi \u01ddsmək", AZERBAIJANI) == "ürəyi əsmək"  # Cyrillic ә and the reversed e
+    assert clean_text("ko`z, ta'bi, jam’ ichida", UZBEK) == "koʻz, taʼbi, jamʼ ichida"
+    assert clean_text("‘yaxshi so'z’ dedi", UZBEK) == "“yaxshi soʻz” dedi"
+    assert clean_text("bir işe , birine", TURKISH) == "bir işe, birine"
+
+
+def test_another_script_keeps_its_letters_and_is_reported_for_latin_ones():
+    kazakh = LANGUAGES["kk"]
+    assert clean_text(" Жү\u00adрегі  е\u0306, Сен ", kazakh) == "Жүрегі ӗ, Сен"  # composed, С and е stay Cyrillic
+    mixed = clean_reading(Reading("бас тарту", "кeлiспеу", "Ол бас тартты."), kazakh)  # e and i are Latin
+    assert (mixed.reading.meaning, mixed.reading.example) == (None, "Ол бас тартты.")
+    assert mixed.notes[0].what == "meaning removed: letters outside the Kazakh alphabet"
+    assert slug("көз жұму", "kk") == "koz-yumu"
+
+
+def test_slugs_are_readable_ascii():
+    assert slug("ağzı kulaklarına varmak", "tr") == "agzi-kulaklarina-varmak"
+    assert slug("ISLIK ÇALMAK", "tr") == "islik-calmak"
+    assert slug("ürəyi əsmək", "az") == "ureyi-esmek"
+    assert slug("gözüň ýaşy", "tk") == "gozun-yasy"
+    assert slug("koʻzi ogʻriq, taʼbi yoʻq", "uz") == "kozi-ogriq-tabi-yoq"
+
+
+@given(st.sets(st.tuples(st.sampled_from(["tr", "az", "uz"]), IDIOMS), max_size=12))
+def test_ids_are_valid_unique_and_do_not_depend_on_unrelated_idioms(keys):
+    stems = concept_stems(keys)
+    assert concept_stems(sorted(keys, reverse=True)) == stems
+    assert len(set(stems.values())) == len(keys)
+    for key, stem in stems.items():
+        assert CONCEPT_ID.fullmatch(sense_id(stem, 2))
+        assert len(stem) <= SLUG_LIMIT + 7
+        if stem == slug(key[1], key[0]):
+            assert concept_stems([key]) == {key: stem}
 
 
 # the real files, when they are there; rows and their faults were counted by other means, see each test

@@ -11,8 +11,6 @@ GOOD = {
     "example": "Yalanı ortaya çıkınca müdürün gözünden düştü.",
     "marked": ("gözünden düştü",),
 }
-
-
 OTHER = {
     "idiom": "yüzü kızarmak",
     "meaning": "çok utanmak",

@@ -9,13 +9,7 @@ import pytest
 from hub_datasets.browse import page
 from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
-from hub_datasets.verdicts import (
-    agreements,
-    disagreements,
-    krippendorff_alpha,
-    pair_agreement,
-    read_reviews,
-)
+from hub_datasets.verdicts import agreements, disagreements, krippendorff_alpha, pair_agreement, read_reviews
 from tests.hub_datasets.conftest import kevser_file, read_lines, write_lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -36,18 +30,10 @@ def directory(tmp_path):
 
 
 def row(concept, reviewer="AB", *, verdicts=OK, day="2026-02-01", **changes):
-    return {
-        "format": 1,
-        "lexicon_revision": "0" * 40,  # verdicts of another revision are accepted
-        "language": "az",
-        "concept": concept,
-        "idiom": IDIOMS.get(concept, "x"),
-        "verdicts": verdicts,
-        "comment": "",
-        "correction": "",
-        "reviewer": reviewer,
-        "date": day,
-    } | changes
+    # verdicts of another revision are accepted
+    review = {"format": 1, "lexicon_revision": "0" * 40, "language": "az", "comment": "", "correction": ""}
+    review |= {"concept": concept, "idiom": IDIOMS.get(concept, "x"), "reviewer": reviewer, "date": day}
+    return review | {"verdicts": verdicts} | changes
 
 
 def wrong(*fields):

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
     from hub_datasets.align import CurvePoint, Problem
 
-PRECISION, REVIEW_PRECISION = 0.9, 0.5
 _STEPS = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)  # precisions of the table of an evaluation
-_MODEL = "turkic-idiom/char-ngrams"
 
 
 @dataset_app.command(
@@ -59,14 +57,12 @@ def align(
     ] = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help="Encoder: mteb or Hugging Face name, or a folder.")
-    ] = _MODEL,
+    ] = "turkic-idiom/char-ngrams",
     prefix: Annotated[str, typer.Option(metavar="TEXT", help="Before each text, such as 'query: ' for E5.")] = "",
-    precision: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Of what is added, on the known pairs.")
-    ] = PRECISION,
+    precision: Annotated[float, typer.Option(min=0.0, max=1.0, help="Of what is added, on the known pairs.")] = 0.9,
     review_precision: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Of what goes to DIR-review.csv, for people.")
-    ] = REVIEW_PRECISION,
+    ] = 0.5,
     calibrate_on: Annotated[
         str | None, typer.Option(metavar="CODE", help="Another language of the lexicon, if too little is known.")
     ] = None,
@@ -93,21 +89,18 @@ def align(
         review = out.with_name(f"{out.name}-review.csv")
         check_outputs({"--out": review}, inputs=[directory, file])
     lexicon = load_lexicon(directory)
-    candidates = (
-        alignment.own_candidates(lexicon, code)
-        if file is None
-        else alignment.read_candidates(file, code, format_name=format.value)
-    )
-    if not candidates:
+    candidates = alignment.own_candidates(lexicon, code)
+    if file is not None:
+        candidates = alignment.read_candidates(file, code, format_name=format)
+    elif not candidates:
         raise usage_error(f"{directory}: has no meanings in {code}; give a dictionary with --in")
     problems = [alignment.build_problem(lexicon, code, candidates)]
     if calibrate_on is not None:
         other = get_language(calibrate_on).code
         # With half of the concepts hidden there are definitions without a partner, as in a real dictionary; otherwise
         # every pair would be right, and the threshold too low.
-        problems.append(
-            alignment.build_problem(lexicon, other, alignment.own_candidates(lexicon, other), hide_half=True)
-        )
+        own = alignment.own_candidates(lexicon, other)
+        problems.append(alignment.build_problem(lexicon, other, own, hide_half=True))
     matches = alignment.solve(problems, partial(_encode, model, prefix))
     points = alignment.precision_recall(problems[-1], matches[-1])
     if out is None:
@@ -115,19 +108,19 @@ def align(
         return
     best = alignment.choose_threshold(points, precision)
     low = min(best.threshold, alignment.choose_threshold(points, min(review_precision, precision)).threshold)
-    high = best.threshold
     stated = f"precision {best.precision:.3f}, recall {best.recall:.3f} on {best.n_known} known pairs"
     if calibrate_on is not None:
         stated += f" of {problems[-1].language}"
     fresh = alignment.new_matches(problems[0], lexicon, matches[0])
-    added = [match for match in fresh if match.cosine >= high]
-    note = f"{model} from a cosine of {high:.3f} on, {today()}"
+    added = [match for match in fresh if match.cosine >= best.threshold]
+    note = f"{model} from a cosine of {best.threshold:.3f} on, {today()}"
     aligned = alignment.with_matches(lexicon, problems[0], added, source=file.name if file else "", note=note)
-    rows = alignment.review_rows(problems[0], lexicon, [match for match in fresh if low <= match.cosine < high])
+    doubtful = [match for match in fresh if low <= match.cosine < best.threshold]
+    rows = alignment.review_rows(problems[0], lexicon, doubtful)
     write_text(review, csv_text(pd.DataFrame(rows)) if rows else "")
     write_changed(aligned, out)
     print_line(
-        f"thresholds {low:.3f} and {high:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
+        f"thresholds {low:.3f} and {best.threshold:.3f} ({stated})\n{out}: {len(added)} entries in {code} added\n"
         f"{review}: {len(rows)} candidates for review"
     )
 

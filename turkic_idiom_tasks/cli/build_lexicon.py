@@ -35,7 +35,7 @@ from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.lexicon.load import check_target, file_names, load_lexicon
 
 if TYPE_CHECKING:
-    from hub_datasets.judge import Case, FreeAnswer, Judged
+    from hub_datasets.judge import Case, FreeAnswer
     from hub_datasets.questions import Asking, Reply
 
 
@@ -68,11 +68,9 @@ def enrich(
     check_target(out)
     draft, is_list = read_draft(file)
     tasks = enrichment_tasks(draft, prompt, languages=chosen_languages(languages, draft.entries))
-    asked = ask_models([model], [task.question for task in tasks], settings)
-    if asked is None:
-        return
-    note = f"{model}, {prompt.label}, {_dates(asked[model])}"
-    enriched, outcomes = apply_enrichment(draft, tasks, asked[model], is_list=is_list, note=note)
+    replies = ask_models([model], [question for question, _ in tasks], settings)[model]
+    note = f"{model}, {prompt.label}, {_dates(replies)}"
+    enriched, outcomes = apply_enrichment(draft, tasks, replies, is_list=is_list, note=note)
     write_changed(enriched, out)
     _print_counts(outcomes, head=["outcome", "entries"])
     print_line(f"{out}: enriched by {note}")
@@ -93,7 +91,7 @@ def verify(
     ] = None,
     verdicts: Verdicts = None,
     min_confidence: Annotated[
-        float, typer.Option("--min-confidence", min=0.0, max=1.0, help="An acceptance below it is a rejection.")
+        float, typer.Option(min=0.0, max=1.0, help="An acceptance below it is a rejection.")
     ] = 0.5,
     plant: Plant = None,
     min_caught: MinCaught = None,
@@ -109,7 +107,7 @@ def verify(
     """
     from hub_datasets.enrich import write_changed
     from hub_datasets.prompts import VERIFY, load_prompt
-    from hub_datasets.verify import apply_verdicts, count_decisions, entries_to_check, verdict_of, verification_question
+    from hub_datasets.verify import ACCEPT, apply_verdicts, entries_to_check, verdict_of, verification_question
 
     settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(VERIFY, settings.prompt)
@@ -123,26 +121,25 @@ def verify(
     checked = entries_to_check(lexicon, chosen_languages(languages, lexicon.entries), planted_share=plant)
     if not checked:
         raise InputError(f"{directory}: no entry has both a meaning and an example; run dataset enrich first")
-    asked = ask_models([model], [verification_question(prompt, row) for row in checked], settings)
-    if asked is None:
-        return
-    results = []
-    for row, reply in zip(checked, asked[model], strict=True):
-        results.append(verdict_of(row, reply, min_confidence=min_confidence))
+    replies = ask_models([model], [verification_question(prompt, row) for row in checked], settings)[model]
+    pairs = zip(checked, replies, strict=True)
+    results = [verdict_of(row, reply, min_confidence=min_confidence) for row, reply in pairs]
     # Before anything can fail, because the verdicts are paid for.
-    rows = [row.to_json(model=model, prompt=prompt.label) for row in results]
-    write_output(verdicts, "".join(f"{row}\n" for row in rows), command="verify")
-    note = f"{model}, {prompt.label}, {_dates(asked[model])}"
-    _print_counts(count_decisions(results), head=["decision", "entries"])
+    lines = [f"{row.to_json(model=model, prompt=prompt.label)}\n" for row in results]
+    write_output(verdicts, "".join(lines), command="verify")
+    note = f"{model}, {prompt.label}, {_dates(replies)}"
+    decisions: dict[str, Counter[str]] = {}
+    for row in results:
+        if not row.planted:
+            decisions.setdefault(row.language, Counter())[row.reason.partition(" (")[0] or ACCEPT] += 1
+    _print_counts(decisions, head=["decision", "entries"])
     print_line(f"{verdicts}: {len(results)} verdicts by {note}")
-    caught = [(row.planted, bool(row.reason)) for row in results if row.planted]
-    report_caught(caught, min_caught=min_caught)
+    report_caught([(row.planted, bool(row.reason)) for row in results if row.planted], min_caught=min_caught)
     if out is None:
         return
     # After the check of the planted errors: a verifier that misses them must not make a lexicon.
     kept, refused = apply_verdicts(lexicon, results, note=note)
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in refused]
-    write_output(rejected, "".join(lines), command="verify")
+    write_output(rejected, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in refused), command="verify")
     n_kept = sum(len(rows) for rows in kept.entries.values())
     if not n_kept:
         raise InputError(f"{out}: not one entry was accepted, so there is no lexicon to write; see {rejected}")
@@ -166,15 +163,10 @@ def judge(
     models: Panel,
     *,
     cross_lingual: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--cross-lingual", metavar="SOURCE:TARGET", help="Idioms of one, meanings of the other; as tr:uz."
-        ),
+        list[str] | None, typer.Option(metavar="SOURCE:TARGET", help="Idioms of one, meanings of the other; as tr:uz.")
     ] = None,
     verdicts: Verdicts = None,
-    n: Annotated[
-        int | None, typer.Option("--n", min=1, metavar="N", help="Entries of each language.  [default: all]")
-    ] = None,
+    n: Annotated[int | None, typer.Option(min=1, metavar="N", help="Entries of each language.  [default: all]")] = None,
     plant: Plant = None,
     min_caught: MinCaught = None,
     languages: Languages = None,
@@ -190,28 +182,26 @@ def judge(
     if it is not rated HIGH. Free answers are judged same, related or no, each in two passes of which the lower verdict
     counts; those that fill a blank fits or no, in one.
     """
-    from hub_datasets.judge import caught_errors, explanation_files, read_explanations, read_free_answers
-    from hub_datasets.prompts import CROSS_LINGUAL, MONOLINGUAL
+    from hub_datasets.judge import explanation_files, read_explanations, read_free_answers
 
-    first = paths[0]
+    first, answers = paths[0], []
     settings = asking_settings(values, dry_run=dry_run)
     if len(paths) == 1 and any((first / name).exists() for name in file_names()):
-        cases = _lexicon_cases(first, cross_lingual, languages, n=n, plant=plant)
+        cases, inputs = _lexicon_cases(first, cross_lingual, languages, n=n, plant=plant), [first]
         verdicts = verdicts or Path(f"{first.name or 'lexicon'}-judged.jsonl")
-        paper = CROSS_LINGUAL if cross_lingual else MONOLINGUAL
-        judged = _judge(cases, models, settings, verdicts, inputs=[first], paper=paper)
-        report_caught(caught_errors(judged), min_caught=min_caught)
-        return
-    if cross_lingual or languages or n or plant or min_caught:
+    elif cross_lingual or languages or n or plant or min_caught:
         raise usage_error("--cross-lingual, --n, --plant, --min-caught, --language: only for a lexicon directory")
-    verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
-    answers = read_free_answers(first) if len(paths) == 1 else []
+    else:
+        answers = read_free_answers(first) if len(paths) == 1 else []
+        cases = [] if answers else read_explanations(paths)
+        # Not the folders themselves, because the verdicts stand in that of the samples unless --verdicts is given.
+        inputs = explanation_files(paths)
+        verdicts = verdicts or (first / "verdicts.jsonl" if first.is_dir() else Path(f"{first}-verdicts.jsonl"))
+    check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
     if answers:
-        _judge_answers(answers, models, settings, verdicts, inputs=[first])
-        return
-    cases = read_explanations(paths)
-    # Not the folders themselves, because the verdicts stand in the folder of the samples unless --verdicts is given.
-    _judge(cases, models, settings, verdicts, inputs=explanation_files(paths))
+        _judge_answers(answers, models, settings, verdicts)
+    else:
+        _judge(cases, models, settings, verdicts, min_caught=min_caught)
 
 
 def _lexicon_cases(
@@ -223,15 +213,13 @@ def _lexicon_cases(
     if cross_lingual and languages:
         raise usage_error("--language goes without --cross-lingual, which names the languages itself")
     lexicon = load_lexicon(directory)
-    pairs = []
+    pairs = [] if cross_lingual else [(code, code) for code in chosen_languages(languages, lexicon.entries)]
     for text in cross_lingual or ():
         source, sign, target = text.partition(":")
         if not sign or source == target:
             raise usage_error(f"--cross-lingual {text!r}: expected two languages, such as tr:uz")
         first, second = chosen_languages([source, target], lexicon.entries)
         pairs.append((first, second))
-    if not cross_lingual:
-        pairs = [(code, code) for code in chosen_languages(languages, lexicon.entries)]
     cases = lexicon_cases(lexicon, pairs, n=n, planted_share=plant)
     if not cases:
         raise InputError(f"{directory}: has no meanings to judge in these languages; run dataset enrich first")
@@ -239,44 +227,35 @@ def _lexicon_cases(
 
 
 def _judge(
-    cases: Sequence[Case],
-    models: Sequence[str],
-    settings: Asking,
-    verdicts: Path,
-    *,
-    inputs: list[Path],
-    paper: str = "",
-) -> list[Judged]:
-    """Ask the models about the cases; write, print and return their verdicts, which are empty in a dry run."""
-    from hub_datasets.judge import PAPER_SHARES, QUALITIES, Judged, quality_shares, vote_of, votes_by_case
+    cases: Sequence[Case], models: Sequence[str], settings: Asking, verdicts: Path, *, min_caught: float | None
+) -> None:
+    """Ask the models about the cases; write and print their verdicts."""
+    from hub_datasets import judge as judging
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
 
-    check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
     questions = [case.question(settings.prompt) for case in cases]
     asked = ask_models(models, questions, settings)
-    if asked is None:
-        return []
     judged = []
     for number, case in enumerate(cases):
         votes = []
         for model, replies in asked.items():
-            votes.append(vote_of(replies[number], model=model, prompt=questions[number].prompt))
-        judged.append(Judged(case, votes))
+            votes.append(judging.vote_of(replies[number], model=model, prompt=questions[number].prompt))
+        judged.append(judging.Judged(case, votes))
     write_output(verdicts, "".join(f"{row.to_json()}\n" for row in judged), command="judge")
 
-    high, medium, low = QUALITIES
+    high, medium, low = judging.QUALITIES
     rows: list[list[object]] = []
     is_unreliable = False
-    for share in quality_shares(judged):
-        cells, interval = ["undefined"] * len(QUALITIES), ""
+    for share in judging.quality_shares(judged):
+        cells, interval = ["undefined"] * len(judging.QUALITIES), ""
         if share.interval is not None:
-            cells = [f"{share.shares[name]:.1%}" for name in QUALITIES]
+            cells = [f"{share.shares[name]:.1%}" for name in judging.QUALITIES]
             interval = f"{share.interval.low:.1%} to {share.interval.high:.1%}"
             interval += "" if share.interval.is_reliable else " ~"
             is_unreliable |= not share.interval.is_reliable
         rows.append([share.group, share.cases, share.unscored, cells[0], interval, *cells[1:]])
-    if paper in PAPER_SHARES:
-        published = PAPER_SHARES[paper]
+    published = judging.PAPER_SHARES.get(cases[0].prompt)
+    if published is not None:
         rows.append(["paper, GPT-4.1", "", "", published[high], "", "", published.get(low, "")])
     print_rows(rows, sys.stdout, head=["group", "cases", "unscored", high, "95% interval", medium, low])
     if is_unreliable:
@@ -284,26 +263,24 @@ def _judge(
     for model, prompt, date in sorted({(v.model, v.prompt, v.date) for row in judged for v in row.votes if v.date}):
         print_line(f"judged by {model}, {prompt}, {date}")
     if len(asked) > 1:
-        units = votes_by_case(judged)
+        votes_by_case = [[vote.quality for vote in row.votes if vote.quality is not None] for row in judged]
+        units = [votes for votes in votes_by_case if len(votes) > 1]
         pairs, alpha = pair_agreement(units), krippendorff_alpha(units)
         same = "undefined" if pairs is None else f"{pairs:.1%}"
         chance_corrected = "undefined" if alpha is None else f"{alpha:.3f}"
         print_line(f"agreement of the panel on {len(units)} cases: {same} of pairs, alpha {chance_corrected}")
     print_line(f"{verdicts}: {len(judged)} verdicts")
-    return judged
+    # A planted error without a readable verdict was not caught.
+    caught = [(row.case.planted, row.quality in (medium, low)) for row in judged if row.case.planted]
+    report_caught(caught, min_caught=min_caught)
 
 
-def _judge_answers(
-    answers: Sequence[FreeAnswer], models: Sequence[str], settings: Asking, verdicts: Path, *, inputs: list[Path]
-) -> None:
+def _judge_answers(answers: Sequence[FreeAnswer], models: Sequence[str], settings: Asking, verdicts: Path) -> None:
     """Ask the models about free answers; write and count the verdicts on those of which every reading could be read."""
     from hub_datasets.judge import VERDICTS, AnswerJudgement, BlankJudgement
 
-    check_outputs({"--verdicts": verdicts}, command="judge", inputs=[*inputs, settings.cache, settings.prices])
     asked_of = [answer.questions(settings.prompt) for answer in answers]
     asked = ask_models(models, [question for questions in asked_of for question in questions], settings)
-    if asked is None:
-        return
     lines = []
     counts: dict[str, Counter[str]] = {}
     streams = [iter(replies) for replies in asked.values()]  # of each model, in the order of the questions

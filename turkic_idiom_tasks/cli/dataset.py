@@ -28,17 +28,8 @@ from turkic_idiom_tasks.lexicon.load import BUNDLED, check_target, file_names, l
 dataset_app = command_group("dataset", "Import a source, tag idioms in sentences, check, export or publish a lexicon.")
 
 
-class SourceFormat(StrEnum):
-    """Formats of `hub_datasets.importing.FORMATS`, named here so that --help does not import that module."""
-
-    paper = "paper"
-    columns = "columns"
-    uz_idioms = "uz-idioms"
-    kevser = "kevser"
-    tdk = "tdk"
-    dodiom = "dodiom"
-
-
+# `hub_datasets.importing.FORMATS`, named here so that --help does not import that module
+SourceFormat = StrEnum("SourceFormat", ["paper", "columns", "uz-idioms", "kevser", "tdk", "dodiom"])
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Lexicon directory; default: the bundled one.", show_default=False)
 ]
@@ -65,7 +56,7 @@ def import_(
     dictionary; kevser: CSV of Turkish idioms; tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar,
     turu2, gosterim_tarihi; dodiom: CSV of Dodiom's Turkish sentences, whose gold words become spans.
     """
-    from hub_datasets.import_report import REPORT_FILE
+    from hub_datasets.import_report import OUTCOMES, REPORT_FILE
     from hub_datasets.importing import import_source, write_import
 
     check_target(out, overwrite=overwrite)
@@ -74,7 +65,8 @@ def import_(
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
     sys.stderr.write(f"{imported.summary()}\n")
-    print_rows(imported.reasons(), sys.stderr)
+    rows = [(outcome, count, reason) for outcome in OUTCOMES for reason, count in imported.counts(outcome).items()]
+    print_rows(rows, sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))
     languages = ", ".join(f"{code} {len(entries)}" for code, entries in imported.entries.items())
     print_line(f"{out}: {len(imported.concepts)} concepts, entries: {languages}")
@@ -148,10 +140,10 @@ def check(
     if problems:
         raise typer.Exit(1)
     for code, entries in lexicon.entries.items():
-        parts = []
+        parts = [f"{len(entries)} entries"]
         for field in ("meaning", "example", "spans"):
             parts.append(f"{sum(getattr(entry, field) is not None for entry in entries.values())} with {field}")
-        print_line(f"{code}: {len(entries)} entries, {', '.join(parts)}")
+        print_line(f"{code}: {', '.join(parts)}")
 
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset stats --attest uz-idioms uzbek_idioms.csv")
@@ -230,9 +222,7 @@ def show(
         print_line(f"{out}: {len(lexicon.concepts)} concepts")
 
 
-@dataset_app.command(
-    epilog="Example: turkic-idiom dataset export --repo my-org/turkic-idioms --version v1.0.0 --yes",
-)
+@dataset_app.command(epilog="Example: turkic-idiom dataset export --repo my-org/turkic-idioms --version v1.0.0 --yes")
 def export(
     directory: Directory = BUNDLED,
     out: Annotated[

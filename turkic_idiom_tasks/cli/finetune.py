@@ -36,8 +36,7 @@ Model = Annotated[
     str, typer.Option("--model", "-m", metavar="MODEL", help="mteb or Hugging Face name, or a local checkpoint.")
 ]
 Seeds = Annotated[
-    list[int] | None,
-    typer.Option("--seed", min=0, max=MAX_SEED, metavar="N", help="May be repeated.  [default: 42 43 44]"),
+    list[int] | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="May be repeated.  [default: 42 43 44]")
 ]
 NewFolder = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="DIR", help="Folder to save to.  [default: tuned/MODEL-…-SEED]")
@@ -60,10 +59,6 @@ def settings_of(kind: type[SettingsKind], values: Iterable[str] | None, **option
     return checked(kind, assigned(values, options=options) | options)
 
 
-SpanSettings = Annotated[list[str] | None, settings_option(SpanConfig)]
-RetrievalSettings = Annotated[list[str] | None, settings_option(RetrievalConfig)]
-
-
 @finetune_app.command()
 def span(
     model: Models,
@@ -77,7 +72,7 @@ def span(
         typer.Option(metavar="LANG", help="Other language to test on; may be repeated.  [default: all of the data]"),
     ] = None,
     seed: Seeds = None,
-    values: SpanSettings = None,
+    values: Annotated[list[str] | None, settings_option(SpanConfig)] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune token classifiers on one language with every seed, and test them on every language.
@@ -116,8 +111,7 @@ def span(
     if is_first_process():
         if grid.record_paths():
             print_experiment(write_span_tables(grid, part))
-            places = f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}\n"
-            sys.stdout.write(printable(places))
+            print_line(f"Tables: {grid.folder / TABLES}\nCheckpoints: {grid.folder / CHECKPOINTS}")
         for name, error in failures.items():
             sys.stderr.write(f"turkic-idiom: {printable(f'{name} failed: {error}')}\n")
     if failures:
@@ -139,7 +133,7 @@ def retrieval(
     out: NewFolder = None,
     data: Data = "",
     seed: Seed = 42,
-    values: RetrievalSettings = None,
+    values: Annotated[list[str] | None, settings_option(RetrievalConfig)] = None,
     trust_remote_code: TrustRemoteCode = False,
 ) -> None:
     """Fine-tune an encoder on idioms and their meanings, in one of the paper's regimes.

@@ -32,20 +32,15 @@ Panel = Annotated[
 ]
 LexiconDirectory = Annotated[Path, typer.Argument(metavar="LEXICON", help="Lexicon directory.")]
 Languages = Annotated[
-    list[str] | None,
-    typer.Option("--language", "-l", metavar="CODE", help="May be repeated.  [default: all]"),
+    list[str] | None, typer.Option("--language", "-l", metavar="CODE", help="May be repeated.  [default: all]")
 ]
 Verdicts = Annotated[Path | None, typer.Option("--verdicts", metavar="FILE", help="JSONL with every verdict.")]
 Plant = Annotated[
-    float | None,
-    typer.Option("--plant", min=0.001, max=1.0, metavar="SHARE", help="Ask about copies with a known error too."),
+    float | None, typer.Option(min=0.001, max=1.0, metavar="SHARE", help="Ask about copies with a known error too.")
 ]
 MinCaught = Annotated[
-    float | None,
-    typer.Option("--min-caught", min=0.0, max=1.0, metavar="SHARE", help="Fail if fewer planted errors are caught."),
+    float | None, typer.Option(min=0.0, max=1.0, metavar="SHARE", help="Fail if fewer planted errors are caught.")
 ]
-
-
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print requests, tokens and cost, and send nothing.")]
 Values = Annotated[
     list[str] | None,
@@ -81,12 +76,11 @@ def asking_settings(values: Sequence[str] | None, *, dry_run: bool) -> Asking:
     try:
         return Asking.model_validate(stated)
     except ValidationError as error:
-        known = ", ".join(Asking.model_fields)
-        raise usage_error(f"--set {first_fault(error)}; known: {known}") from error
+        raise usage_error(f"--set {first_fault(error)}; known: {', '.join(Asking.model_fields)}") from error
 
 
-def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]] | None:
-    """Return model -> replies to the questions, in order; None in a dry run, which prints what they would cost."""
+def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]]:
+    """Return model -> replies to the questions, in order; a dry run prints their cost and ends the command."""
     from hub_datasets.questions import estimate, open_answers
 
     prices: dict[str, _Price] = {}
@@ -112,11 +106,10 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
                     tokens = [f"{row.prompt_tokens:,}", f"{row.answer_tokens:,}"]
                     rows.append([f"{printable(name)} {row.prompt}", row.questions, row.requests, *tokens, cost])
             head = ["model and prompt", "questions", "requests", "tokens in", "out", "cost"]
+            note = "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top"
             print_rows(rows, sys.stdout, head=head)
-            print_line(
-                "nothing was sent; tokens are estimated, and requests for answers that cannot be read come on top"
-            )
-            return None
+            print_line(note)
+            raise typer.Exit
         from hub_datasets.language_model import LanguageModel  # Inspect takes seconds to import
 
         spent: Counter[str] = Counter()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,13 +24,9 @@ from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from turkic_idiom_tasks.dataset.base import Dataset
     from turkic_idiom_tasks.metrics.bootstrap import Resampled
     from turkic_idiom_tasks.results.model_predictions import ModelPredictions
-    from turkic_idiom_tasks.results.people import PeopleScore
-    from turkic_idiom_tasks.results.predictions import SubsetKey
     from turkic_idiom_tasks.results.scored import ScoredSubset
     from turkic_idiom_tasks.tasks.items.item_types import Item
 
@@ -165,8 +161,15 @@ def stats(
         sys.stdout.write("\n")
     note = "produced: percent of the panel's first answers that are accepted; hard: items that at most half produced"
     print_rows(cells, sys.stdout, head=["set", "items", "produced", "hard"], note=note)
-    if shots is not None:
-        _print_cost([price for row in rows for price in row["cost"]])
+    if shots is None:
+        return
+    columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
+    prices = [list(price.values()) for row in rows for price in row["cost"]]
+    totals = [sum(figures) for figures in zip(*(price[1:] for price in prices), strict=True)] or [0] * len(columns)
+    cells = [[task, *(f"{figure:,}" for figure in figures)] for task, *figures in [*prices, ["all", *totals]]]
+    sys.stdout.write("\n")
+    note = "Tokens of prompts, estimated from characters; the tokens of written answers come on top"
+    print_rows(cells, sys.stdout, head=["set", *columns], note=note)
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm report lm-eval-output logs/2026-11-26_meaning.eval")
@@ -220,7 +223,15 @@ def report(
         write_text(unjudged, "".join(f"{line}\n" for line in waiting))
     console = plain_console(sys.stdout)
     if people:
-        _print_people(score_people(people), console)
+        console.print("people, who answered the page of lm questionnaire")
+        table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
+        for (task, subset), of_people in score_people(people).items():
+            ends = of_people.resampled.interval()
+            cells = [str(len(of_people.names)), str(of_people.n_items), _short(of_people.floor)]
+            cells += [_short(of_people.resampled.score), interval_text(ends.low, ends.high), _short(of_people.best)]
+            table.add_row(f"{task} {subset}", *cells)
+        console.print(table)
+        console.print()
     for about, run in runs.items():
         console.print(printable(", ".join(about)))
         table = new_table("", ["n", "chance", "score", "95%", "corr.", "near", "lex.", "rand.", "unr."], min_width=5)
@@ -231,8 +242,8 @@ def report(
                 for name, label in details.items():
                     if name not in scored.scores:
                         continue
-                    ends = [scored.scores.get(f"{name}_ci_{end}", math.nan) for end in ("low", "high")]
-                    interval = "" if math.isnan(ends[0]) else interval_text(*ends)
+                    low, high = (scored.scores.get(f"{name}_ci_{end}", math.nan) for end in ("low", "high"))
+                    interval = "" if math.isnan(low) else interval_text(low, high)
                     table.add_row(f"  {label}", "", "", _short(scored.scores[name]), interval)
             if len(sets) > 1:
                 table.add_row(f"{task}, mean", *_report_cells(sets, mean([scored.resampled() for scored in sets])))
@@ -243,18 +254,6 @@ def report(
         console.print(
             f"open tasks: by the judged answers {answers_digest()}; an answer that nobody has judged may be right"
         )
-
-
-def _print_people(people: Mapping[SubsetKey, PeopleScore], console: Console) -> None:
-    console.print("people, who answered the page of lm questionnaire")
-    table = new_table("", ["people", "items", "chance", "mean", "95%", "best"], min_width=5)
-    for (task, subset), of_people in people.items():
-        interval = of_people.resampled.interval()
-        cells = [str(len(of_people.names)), str(of_people.n_items), _short(of_people.floor)]
-        cells += [_short(of_people.resampled.score), interval_text(interval.low, interval.high)]
-        table.add_row(f"{task} {subset}", *cells, _short(of_people.best))
-    console.print(table)
-    console.print()
 
 
 def _report_cells(sets: Sequence[ScoredSubset], resampled: Resampled) -> list[str]:
@@ -295,20 +294,6 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
     if not is_wide:
         note += f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
     print_rows(cells, sys.stdout, head=["set", "n", "chance", *names], note=note)
-
-
-def _print_cost(prices: Sequence[dict[str, Any]]) -> None:
-    columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
-    cells = []
-    totals = [0] * len(columns)
-    for price in prices:
-        task, *figures = price.values()
-        totals = [total + figure for total, figure in zip(totals, figures, strict=True)]
-        cells.append([task, *(f"{figure:,}" for figure in figures)])
-    cells.append(["all", *(f"{total:,}" for total in totals)])
-    sys.stdout.write("\n")
-    note = "Tokens of prompts, estimated from characters; the tokens of written answers come on top"
-    print_rows(cells, sys.stdout, head=["set", *columns], note=note)
 
 
 def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:

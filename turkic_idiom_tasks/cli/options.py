@@ -55,7 +55,6 @@ TrustRemoteCode = Annotated[
         help="Execute code that comes with a model, which can do whatever you can do on this machine.",
     ),
 ]
-Revision = Annotated[str | None, typer.Option("--revision", metavar="COMMIT", help="Revision of the model on the Hub.")]
 Publish = Annotated[bool, typer.Option("--yes", help="Publish; without it only the plan is shown.")]
 Models = Annotated[
     list[str],

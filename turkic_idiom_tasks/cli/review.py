@@ -63,7 +63,7 @@ def review(
 
 
 def _apply(files: list[Path], lexicon: Lexicon) -> None:
-    from hub_datasets.verdicts import CHANGES, agreements, conflicts, count_changes, disagreements, read_reviews
+    from hub_datasets.verdicts import CHANGES, agreements, count_changes, disagreements, read_reviews
     from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
 
     reviews, problems = read_reviews(files, lexicon, today=datetime.now().astimezone().date())
@@ -84,9 +84,10 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
     parts = ", ".join(f"{changes[change]} {change}" for change in CHANGES)
     print_line(f"{directory / REVIEWS_FILE}: {parts}")
     lexicon = load_lexicon(directory)
-    for language, concept, reviewer in conflicts(lexicon):
+    for (language, concept, reviewer), count in Counter(review.key for review in lexicon.reviews).items():
         conflict = "two reviews differ, and neither is the newer one; both are kept, and count when a newer one is sent"
-        print_line(f"{reviewer} on {concept!r} in {language}: {conflict}")
+        if count > 1:
+            print_line(f"{reviewer} on {concept!r} in {language}: {conflict}")
     table = []
     for row in agreements(lexicon):
         share = UNDEFINED if row.share is None else f"{row.share:.1%}"

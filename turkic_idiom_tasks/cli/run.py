@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from turkic_idiom_tasks.cli.main import app
-from turkic_idiom_tasks.cli.options import Data, Format, Models, Revision, TrustRemoteCode, assigned
+from turkic_idiom_tasks.cli.options import Data, Format, Models, TrustRemoteCode, assigned
 from turkic_idiom_tasks.cli.output import plain_console
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import usage_error
@@ -15,8 +15,6 @@ from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.reading import printable
-
-DEFAULT_OUTPUT = Path("results")
 
 
 @app.command("run")
@@ -43,10 +41,10 @@ def run_command(
     data: Data = "",
     output: Annotated[
         Path, typer.Option("--output", "--out", "-o", metavar="DIR", help="Folder of results, in mteb's layout.")
-    ] = DEFAULT_OUTPUT,
+    ] = Path("results"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute finished results again.")] = False,
     output_format: Annotated[Format, typer.Option("--format", help="Format of the printed scores.")] = "table",
-    revision: Revision = None,
+    revision: Annotated[str | None, typer.Option(metavar="COMMIT", help="Revision of the model on the Hub.")] = None,
     trust_remote_code: TrustRemoteCode = False,
     values: Annotated[
         list[str] | None,

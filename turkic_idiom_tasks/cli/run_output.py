@@ -99,11 +99,8 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
     for row in report.overall.itertuples():
         mark = "" if row.headline_is_reliable else UNRELIABLE_MARK
         cells = [score_text(by_task[row.model, name]) for name in tasks]
-        cells += [
-            f"{score_text(row.headline)}{mark}",
-            interval_text(row.headline_low, row.headline_high, between=" to "),
-        ]
-        table.add_row(_name(row.model, is_wide=True), *cells)
+        interval = interval_text(row.headline_low, row.headline_high, between=" to ")
+        table.add_row(_name(row.model, is_wide=True), *cells, f"{score_text(row.headline)}{mark}", interval)
     console.print()
     console.print("; ".join([HEADLINE_NOTE, *mark_notes(cells_of(table), "queries")]))
     console.print(table)
@@ -164,9 +161,8 @@ def _spelling_table(rows: pd.DataFrame, *, is_wide: bool) -> Table:
     sizes = (f"{row.n_spelling_free} / {row.n_queries - row.n_spelling_free}" for row in first.itertuples())
     table.add_row("queries", *sizes)
     for model, model_rows in rows.groupby("model", sort=False):
-        cells = []
-        for row in model_rows.itertuples():
-            cells.append(f"{score_text(row.ndcg_spelling_free)} / {score_text(row.ndcg_spelt_alike)}")
+        pairs = zip(model_rows["ndcg_spelling_free"], model_rows["ndcg_spelt_alike"], strict=True)
+        cells = [f"{score_text(free)} / {score_text(alike)}" for free, alike in pairs]
         table.add_row(_name(model, is_wide=is_wide), *cells)
     return table
 

@@ -40,7 +40,7 @@ def _print_items(submission: ScoredSubmission, board: Board, console: Console) -
         scores = submission.of_task(task)
         if not scores:
             continue
-        standing_of_task = board.by_task[task].get(submission.id)
+        of_task = board.by_task[task].get(submission.id)
         n_items = sum(score.n for score in scores)
         shares = []
         for name in ("unreadable", "unjudged"):
@@ -48,7 +48,7 @@ def _print_items(submission: ScoredSubmission, board: Board, console: Console) -
             shares.append("" if math.isnan(n_such) else _plain(n_such / n_items))
         table.add_row(
             TASK_LABELS[task],
-            "-" if standing_of_task is None else _shown(standing_of_task.score, standing_of_task.interval, " "),
+            "-" if of_task is None else _shown(of_task.score, of_task.interval, " "),
             _plain(sum(score.main for score in scores) / len(scores)),
             *shares,
             f"{len(scores)} of {len(board.data.of_task(task))}",
@@ -91,20 +91,15 @@ def _score_table(submission: ScoredSubmission, board: Board, *, is_wide: bool, b
         scores = {score.language: score for score in submission.of_task(task)}
         if not scores:
             continue
-        standing_of_task = board.by_task[task].get(submission.id)
-        cells = ["-"]
-        if standing_of_task is not None:
-            cells = [_shown(standing_of_task.score, standing_of_task.interval, between)]
+        of_task = board.by_task[task].get(submission.id)
+        cells = ["-" if of_task is None else _shown(of_task.score, of_task.interval, between)]
         for code in board.data.languages:
-            if code not in scores:
-                cells.append("")
-                continue
-            score = scores[code]
-            resampled = board.headlines[task, score.subset].get(submission.id)
-            if resampled:
+            score = scores.get(code)
+            resampled = board.headlines[task, score.subset].get(submission.id) if score else None
+            if score and resampled:
                 cells.append(_shown(resampled.score, resampled.interval(), between, is_small=score.n < SMALL_N))
             else:
-                cells.append("-")
+                cells.append("-" if score else "")
         if is_wide:
             cells.append(_plain(sum(score.main for score in scores.values()) / len(scores)))
             cells.append(str(sum(score.n for score in scores.values())))
