@@ -286,7 +286,6 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
 
 def _valid_reviews(directory: Path) -> list[Review]:
-    """Return the reviews of a lexicon directory."""
     reviews, problems = read_review_file(directory / REVIEWS_FILE)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")
