@@ -77,11 +77,7 @@ def count_layers(model: Any) -> int:
 
 
 def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
-    """Return a model with the same transformer and prompts under one pooling, made of stock modules.
-
-    For first_last and last_four the transformer is set to return all hidden states, of which a module with frozen
-    weights makes the mixture.
-    """
+    """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
     transformer = backbone_of(model)
     n_layers = count_layers(transformer.model)
     check_layers(pooling, n_layers, first_layer=first_layer)

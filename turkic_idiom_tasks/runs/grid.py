@@ -82,10 +82,7 @@ class Job:
                 yield Outcome(cell)
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
-        """Run the missing cells in this process, and yield the outcome of each when it ends.
-
-        If a cell fails, this is recorded, and the other cells still run.
-        """
+        """Run the missing cells in this process, and yield the outcome of each when it ends."""
         start = time.perf_counter()
         try:
             yield from self._run(dataset)

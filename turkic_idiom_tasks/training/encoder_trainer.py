@@ -160,10 +160,8 @@ def train_encoder(
     best.restore()
     history = []
     for number, metrics in enumerate(best.history):
-        by_language = {}
-        for name, value in metrics.items():
-            if name.startswith("eval_score_"):
-                by_language[name.removeprefix("eval_score_")] = value
+        prefix = "eval_score_"
+        by_language = {name.removeprefix(prefix): metrics[name] for name in metrics if name.startswith(prefix)}
         step = number if evaluations is None else int(metrics["step"])
         history.append(Evaluation(step, metrics["eval_score"], by_language))
     return Tuned(
@@ -188,7 +186,6 @@ class _Evaluator(SentenceEvaluator):
         self._evaluate = evaluate
 
     def __call__(self, *arguments: Any, **options: Any) -> dict[str, float]:
-        """Return the metrics of the weights that the model has now."""
         return self._evaluate()
 
 

@@ -22,7 +22,7 @@ IS_FINITE = "eval_is_finite"  # a metric: 0 if vectors hold NaN or infinity
 EVALUATION_BATCH = 64  # texts; larger than in training, because there is no backward pass
 
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
-Weights = Mapping[str, torch.Tensor]
+Weights = dict[str, torch.Tensor]
 
 
 def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: int, **options: Any) -> Arguments:
@@ -88,12 +88,11 @@ class KeepBest(TrainerCallback):
             rank.append(-math.inf if math.isnan(score) else score)
         if tuple(rank) > self._best_rank:
             self.best, self._best_rank = metrics, tuple(rank)
-            weights = {}
+            self.weights = {}
             # those that are frozen, such as an encoder behind LoRA, cannot have changed and may be gigabytes
             for name, parameter in self._model.named_parameters():
                 if parameter.requires_grad:
-                    weights[name] = parameter.detach().to("cpu", copy=True)
-            self.weights = weights
+                    self.weights[name] = parameter.detach().to("cpu", copy=True)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
         """Request an evaluation wherever a further part of the steps is complete; the last one is at the last step."""
@@ -142,7 +141,6 @@ class _Steps(TrainerCallback):
         self._show = show
 
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-        """Show one more."""
         self._show(state.global_step, state.max_steps)
 
 
