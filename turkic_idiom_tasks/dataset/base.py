@@ -143,7 +143,6 @@ class PairDataset(Dataset):
     """Sentence pairs of one similarity task, and nothing else; its revision is a hash of the pairs."""
 
     def __init__(self, task: str, path: str, pairs_by_subset: Mapping[str, SentencePairs]) -> None:
-        """Make a dataset of subset -> pairs; `task` is the short name."""
         records: list[list[object]] = []
         for subset in sorted(pairs_by_subset):
             for row in pairs_by_subset[subset].rows:

@@ -41,7 +41,6 @@ def pool_all(
 
     The hidden states are the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last
     one alone is enough for cls, mean and max. The (B, T) mask is 1 for real tokens and 0 for padding on either side.
-    `first_layer` is the index of the hidden states that count as the first layer.
     """
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)

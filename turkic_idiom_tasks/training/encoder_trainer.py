@@ -19,6 +19,7 @@ from turkic_idiom_tasks.training.trainer import (
     IS_FINITE,
     KeepBest,
     check_package,
+    set_weights,
     train_with_progress,
     trainer_arguments,
 )
@@ -157,7 +158,7 @@ def train_encoder(
         n_steps = trainer.state.global_step
         if best.diverged_at is None and best.history[-1]["step"] != n_steps:
             trainer.evaluate()  # because of duplicates there were fewer batches than planned
-    best.restore()
+    set_weights(model, best.weights)
     history = []
     for number, metrics in enumerate(best.history):
         prefix = "eval_score_"

@@ -121,13 +121,10 @@ class KeepBest(TrainerCallback):
             if len(scores) - 1 - scores.index(max(scores)) >= self._patience:
                 self.ran_out = control.should_training_stop = True
 
-    def restore(self) -> None:
-        """Set the weights of the model to the best ones; without any evaluation they stay as they are."""
-        set_weights(self._model, self.weights)
 
 
 def set_weights(model: torch.nn.Module, weights: Weights) -> None:
-    """Set those weights of a model that `KeepBest` has copied."""
+    """Set those weights of a model that `KeepBest` has copied; without any evaluation there are none."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in weights:
@@ -181,7 +178,7 @@ def train_model(
             f"{config.learning_rate:g}"
         )
     if best is not None:
-        best.restore()
+        set_weights(model, best.weights)
     model.eval()
     return loss
 
