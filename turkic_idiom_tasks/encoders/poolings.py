@@ -95,10 +95,7 @@ def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int =
         )
     modules += [Pooling(dimension, pooling if pooling in _STOCK_MODES else "mean"), Normalize()]
     return SentenceTransformer(
-        modules=modules,
-        device=str(model.device),
-        prompts=model.prompts,
-        default_prompt_name=model.default_prompt_name,
+        modules=modules, device=str(model.device), prompts=model.prompts, default_prompt_name=model.default_prompt_name
     )
 
 

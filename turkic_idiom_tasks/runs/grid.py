@@ -183,12 +183,7 @@ class Grid:
 
 
 def open_grid(
-    parts: Iterable[CellKind],
-    dataset: Dataset,
-    folder: Path,
-    *,
-    writes: bool = True,
-    trust_remote_code: bool = False,
+    parts: Iterable[CellKind], dataset: Dataset, folder: Path, *, writes: bool = True, trust_remote_code: bool = False
 ) -> Grid:
     """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`."""
     _check_data(folder, dataset)

@@ -20,16 +20,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import target_codes
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import (
-    AtLeastOne,
-    Cell,
-    CellKind,
-    Finish,
-    Names,
-    Seeds,
-    one_of,
-    pinned_commit,
-)
+from turkic_idiom_tasks.runs.cells import AtLeastOne, Cell, CellKind, Finish, Names, Seeds, one_of, pinned_commit
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 

@@ -122,7 +122,6 @@ class KeepBest(TrainerCallback):
                 self.ran_out = control.should_training_stop = True
 
 
-
 def set_weights(model: torch.nn.Module, weights: Weights) -> None:
     """Set those weights of a model that `KeepBest` has copied; without any evaluation there are none."""
     with torch.no_grad():

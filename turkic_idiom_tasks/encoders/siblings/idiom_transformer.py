@@ -139,12 +139,7 @@ class IdiomTokenTransformer(Transformer):
 
 
 def add_idiom_tokens(
-    model: SentenceTransformer,
-    tokens: Sequence[IdiomToken],
-    *,
-    initial: str,
-    seed: int,
-    classifier: Path | None = None,
+    model: SentenceTransformer, tokens: Sequence[IdiomToken], *, initial: str, seed: int, classifier: Path | None = None
 ) -> IdiomTokenTransformer:
     """Let a model's vocabulary and embeddings grow by one token per idiom; return the new first module.
 

@@ -26,14 +26,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.splits import (
-    DEVELOPMENT,
-    TEST,
-    TRAIN,
-    is_development_idiom,
-    is_test_concept,
-    retrieval_split,
-)
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom, is_test_concept, retrieval_split
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData
 from turkic_idiom_tasks.tasks.siblings.semeval import semeval_sentences
 from turkic_idiom_tasks.training.regimes import text_key
