@@ -203,9 +203,7 @@ def open_grid(
                     data_revision=dataset.revision,
                 )
             jobs.append(Job(part, names, folder, writes, trust_remote_code))
-    job_of: dict[Cell, Job] = {}
-    for job in jobs:
-        job_of |= dict.fromkeys(job.names, job)
+    job_of = {cell: job for job in jobs for cell in job.names}
     return Grid(tuple(jobs), job_of, dataset, folder, writes, trust_remote_code)
 
 

@@ -141,9 +141,8 @@ class SpanCells(CellKind):
             )
         # Each cell changes the classifier, and the next one must not notice: all begin with these weights. They wait on
         # the CPU, which leaves the accelerator's memory to the training.
-        weights: dict[str, Any] = {}
-        for name, tensor in classifier.model.state_dict().items():
-            weights[name] = tensor.detach().to("cpu", copy=True)
+        tensors = classifier.model.state_dict().items()
+        weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors}
 
         def finish(cell: Cell) -> Record:
             start = time.perf_counter()

@@ -85,8 +85,7 @@ def fine_tune(
         history.append({"epoch": metrics["epoch"], "loss": metrics["eval_loss"], "span_f1": metrics["eval_span_f1"]})
     best_epoch = round(best.best["epoch"]) if history else None
     outcome = {"best_epoch": best_epoch, "validation_span_f1": best.best.get("eval_span_f1"), "history": history}
-    cleaned: dict[str, Any] = without_nan(outcome)
-    return cleaned
+    return dict(without_nan(outcome))
 
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:

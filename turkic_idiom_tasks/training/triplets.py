@@ -99,16 +99,16 @@ def build_triplets(
         if source.test is not None:
             test[subset] = source.test
             tested = {idiom_key(row.idiom) for row in source.test.rows if row.idiom}
-        kept: list[list[Triplet]] = []
-        for triplets in (source.training, source.development):
-            also_tested = {triplet.idiom for triplet in triplets if idiom_key(triplet.idiom) in tested}
-            seen |= also_tested
-            if seen_idioms != KEEP:
-                triplets = [triplet for triplet in triplets if triplet.idiom not in also_tested]
-            kept.append(triplets)
-        training += kept[0]
-        development[subset] = kept[1]
-        n_left_out += source.n_left_out + len(source.training) + len(source.development) - len(kept[0]) - len(kept[1])
+        for triplets, kept in ((source.training, training), (source.development, development.setdefault(subset, []))):
+            for triplet in triplets:
+                is_tested = idiom_key(triplet.idiom) in tested
+                if is_tested:
+                    seen.add(triplet.idiom)
+                if is_tested and seen_idioms != KEEP:
+                    n_left_out += 1
+                else:
+                    kept.append(triplet)
+        n_left_out += source.n_left_out
     if seen and seen_idioms == REFUSE:
         raise InputError(
             f"{path}: {len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without "
@@ -177,11 +177,8 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
     if isinstance(data, Dataset):
         return data.path, _lexicon_sources(data, languages)
     if data == ASTITCH:
-        copy = AStitchData()
-        sources = {}
-        for subset in _chosen(languages, ASTITCH_LANGUAGES):
-            sources[subset] = _by_idiom(copy.triplets(subset), copy.pairs(subset))
-        return ASTITCH, sources
+        copy, chosen = AStitchData(), _chosen(languages, ASTITCH_LANGUAGES)
+        return ASTITCH, {subset: _by_idiom(copy.triplets(subset), copy.pairs(subset)) for subset in chosen}
     if data == CHENGYU:
         _chosen(languages, (CHENGYU_SUBSET,))
         triplets = read_chengyu_triplets(chengyu_path(TRAIN))
