@@ -23,18 +23,37 @@ TEXTS = st.text(
 
 
 @pytest.mark.parametrize(
-    ("language", "upper", "lowered"),
+    ("function", "language", "text", "expected"),
     [
-        (TR, "IŞIK İÇİNDE", "ışık içinde"),
-        (AZ, "QIZIL ƏL İLƏ", "qızıl əl ilə"),
-        (GAG, "IŞIN İZİ", "ışın izi"),
-        (TK, "IŇ ÝÜREK WAGTY", "iň ýürek wagty"),
-        (UZ, "OʻZ INSOFI", "oʻz insofi"),
-        (KK, "Әр Ғасыр, ҚҢӨ, ҰЛТ, Үй, Һ, ІС", "әр ғасыр, қңө, ұлт, үй, һ, іс"),
+        (lower, TR, "IŞIK İÇİNDE", "ışık içinde"),
+        (lower, AZ, "QIZIL ƏL İLƏ", "qızıl əl ilə"),
+        (lower, GAG, "IŞIN İZİ", "ışın izi"),
+        (lower, TK, "IŇ ÝÜREK WAGTY", "iň ýürek wagty"),
+        (lower, UZ, "OʻZ INSOFI", "oʻz insofi"),
+        (lower, KK, "Әр Ғасыр, ҚҢӨ, ҰЛТ, Үй, Һ, ІС", "әр ғасыр, қңө, ұлт, үй, һ, іс"),
+        (clean, UZ, "ko’z og‘riq  san'at maʻno", "koʻz ogʻriq sanʼat maʼno"),
+        (clean, UZ, "‘koʻz’", "‘koʻz’"),  # quotation marks around a word are not letters
+        (clean, TR, unicodedata.normalize("NFD", "göz\u00a0yummak\u200b"), "göz yummak"),
+        (clean, GAG, "ș ț Ș", "ş ţ Ş"),
+        (letters_outside, TR, "göz yummaq wə", ["q", "w", "ə"]),
+        (letters_outside, AZ, "göz yummaq", []),
+        (letters_outside, UZ, "ko'z", ["'"]),
+        (letters_outside, TK, "gözı", ["ı"]),
+        (letters_outside, GAG, "kulaa asmaa, êr, ţar", []),
+        (letters_outside, GAG, "ağız", ["ğ"]),
+        (letters_outside, AZ, "Bakıʼda", ["ʼ"]),
+        (letters_outside, UZ, "ko`z, san’at", ["`", "’"]),
+        (letters_outside, KK, "Кoзқарaс", ["o", "a"]),  # Latin look-alikes
+        (to_common, AZ, "Baş əymək, qulaq, xoş", "baş eymek, kulak, hoş"),
+        (to_common, TK, "Ýüregi agyz žurnal ňe jan wagt", "yüregi agız jurnal ne can vagt"),
+        (to_common, UZ, "Koʻngil boʻlmoq, bosh, choy, oʻgʻil", "könil bölmak, baş, çay, öğil"),
+        (to_common, GAG, "Sevmää, ţarı", "sevmee, tsarı"),
+        (to_common, TR, "Kâğıt", "kağıt"),
+        (to_common, KK, "Жүрегі үш, көңіл", "yüregi üç, könil"),
     ],
 )
-def test_lower_follows_the_language(language, upper, lowered):
-    assert lower(upper, language) == lowered
+def test_each_function_follows_the_language(function, language, text, expected):
+    assert function(text, language) == expected
 
 
 @given(TEXTS, st.sampled_from(list(LANGUAGES.values())))
@@ -50,55 +69,9 @@ def test_fold_makes_apostrophes_and_circumflexes_equal():
     assert fold("KIŞ", TR) != fold("kiş", TR)
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "cleaned"),
-    [
-        (UZ, "ko’z og‘riq  san'at maʻno", "koʻz ogʻriq sanʼat maʼno"),
-        (UZ, "‘koʻz’", "‘koʻz’"),  # quotation marks around a word are not letters
-        (TR, unicodedata.normalize("NFD", "göz\u00a0yummak\u200b"), "göz yummak"),
-        (GAG, "ș ț Ș", "ş ţ Ş"),
-    ],
-)
-def test_clean_puts_the_right_letters_and_removes_what_cannot_be_seen(language, text, cleaned):
-    assert clean(text, language) == cleaned
-
-
 @given(TEXTS, st.sampled_from(list(LANGUAGES.values())))
 def test_clean_changes_nothing_the_second_time(text, language):
     assert clean(clean(text, language), language) == clean(text, language)
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "outside"),
-    [
-        (TR, "göz yummaq wə", ["q", "w", "ə"]),
-        (AZ, "göz yummaq", []),
-        (UZ, "ko'z", ["'"]),
-        (TK, "gözı", ["ı"]),
-        (GAG, "kulaa asmaa, êr, ţar", []),
-        (GAG, "ağız", ["ğ"]),
-        (AZ, "Bakıʼda", ["ʼ"]),
-        (UZ, "ko`z, san’at", ["`", "’"]),
-        (KK, "Кoзқарaс", ["o", "a"]),  # Latin look-alikes
-    ],
-)
-def test_letters_outside_the_alphabet(language, text, outside):
-    assert letters_outside(text, language) == outside
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "common"),
-    [
-        (AZ, "Baş əymək, qulaq, xoş", "baş eymek, kulak, hoş"),
-        (TK, "Ýüregi agyz žurnal ňe jan wagt", "yüregi agız jurnal ne can vagt"),
-        (UZ, "Koʻngil boʻlmoq, bosh, choy, oʻgʻil", "könil bölmak, baş, çay, öğil"),
-        (GAG, "Sevmää, ţarı", "sevmee, tsarı"),
-        (TR, "Kâğıt", "kağıt"),
-        (KK, "Жүрегі үш, көңіл", "yüregi üç, könil"),
-    ],
-)
-def test_common_orthography(language, text, common):
-    assert to_common(text, language) == common
 
 
 def test_skeleton_brings_cognates_together_and_never_eats_a_whole_word():

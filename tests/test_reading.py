@@ -68,25 +68,37 @@ def test_no_bytes_make_it_fail_in_another_way(data):
 
 
 REFUSED = [
-    (b"", "malformed JSON at column 1"),
-    (b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
-    (b"\xff", "not UTF-8 at byte 0"),
-    (b"\xef\xbb\xbf{}", "byte order mark"),
-    (b'{"a": 1, "a": 1}', "the key 'a' appears twice"),
-    (b"NaN", "NaN is no number"),
-    (b"1e999", "'1e999' is too large a number"),
-    (b"1" * 5000, "thousands of digits"),
-    (b'[["\\ud83d\\ud83d"]]', "half of a surrogate pair"),
-    (b"[" * 100_000, "nested more than 32 deep"),
+    (parse_json, b"", "malformed JSON at column 1"),
+    (parse_json, b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
+    (parse_json, b"\xff", "not UTF-8 at byte 0"),
+    (parse_json, b"\xef\xbb\xbf{}", "byte order mark"),
+    (parse_json, b'{"a": 1, "a": 1}', "the key 'a' appears twice"),
+    (parse_json, b"NaN", "NaN is no number"),
+    (parse_json, b"1e999", "'1e999' is too large a number"),
+    (parse_json, b"1" * 5000, "thousands of digits"),
+    (parse_json, b'[["\\ud83d\\ud83d"]]', "half of a surrogate pair"),
+    (parse_json, b"[" * 100_000, "nested more than 32 deep"),
+    (parse_yaml, "a: 1\na: 2\n", "repeated key 'a'"),
+    (parse_yaml, "a: &x 1\nb: *x\n", "an alias"),
+    (parse_yaml, "a: !!python/object/apply:os.system [true]\n", "not YAML"),
+    (parse_yaml, "a: .nan\n", "nan or inf is no number"),
+    (parse_yaml, "a: 2026-13-45\n", "not YAML"),
+    (parse_yaml, 'a: "\\uD800"\n', "half of a surrogate pair"),
+    (parse_yaml, "[" * 500, "not YAML"),
 ]
 
 
-@pytest.mark.parametrize(("data", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_refused(data, message):
+@pytest.mark.parametrize(("parse", "content", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_is_refused(tmp_path, parse, content, message):
     with pytest.raises(MalformedError) as caught:
-        parse_json(data)
+        parse(content)
     assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
+    if parse is parse_yaml:
+        (tmp_path / "grid.yaml").write_text(content)
+        with pytest.raises(InputError, match=r"grid\.yaml: "):
+            read_yaml(tmp_path / "grid.yaml")
 
 
 def test_what_only_looks_deep_or_wrong_is_read():
@@ -152,28 +164,6 @@ def test_every_line_is_read_or_has_its_problem(tmp_path):
     assert lines[4] == Line(7, "\u2028")  # a line separator inside a text ends no line
     assert [line.value for line in lines[1:4]] == [None, None, None]
     assert all(line.problem for line in lines[1:4])
-
-
-YAML_REFUSED = [
-    ("a: 1\na: 2\n", "repeated key 'a'"),
-    ("a: &x 1\nb: *x\n", "an alias"),
-    ("a: !!python/object/apply:os.system [true]\n", "not YAML"),
-    ("a: .nan\n", "nan or inf is no number"),
-    ("a: 2026-13-45\n", "not YAML"),
-    ('a: "\\uD800"\n', "half of a surrogate pair"),
-    ("[" * 500, "not YAML"),
-]
-
-
-@pytest.mark.parametrize(("text", "message"), YAML_REFUSED, ids=range(len(YAML_REFUSED)))
-def test_yaml_that_is_refused(tmp_path, text, message):
-    with pytest.raises(MalformedError) as caught:
-        parse_yaml(text)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-    (tmp_path / "grid.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"grid\.yaml: "):
-        read_yaml(tmp_path / "grid.yaml")
 
 
 def test_faults_of_pydantic_name_the_field():

@@ -27,22 +27,12 @@ def clean(text: str, language: Language) -> str:
     """
     text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
     if language.turned_comma_after:
-        turned, other = _apostrophes(language)
-        text = other.sub(APOSTROPHE, turned.sub(TURNED_COMMA, text))
-    return _SPACE.sub(" ", text.translate(_look_alikes(language))).strip()
-
-
-@cache
-def _apostrophes(language: Language) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    letters = language.turned_comma_after + language.turned_comma_after.upper()
-    turned = re.compile(f"(?<=[{letters}])[{_APOSTROPHE_LIKE}]")
-    return turned, re.compile(rf"(?<=[^\W{letters}])[{_APOSTROPHE_LIKE}](?=\w)")
-
-
-@cache
-def _look_alikes(language: Language) -> dict[int, str]:
-    capitals = {wrong.upper(): right.upper() for wrong, right in language.look_alikes.items()}
-    return str.maketrans(language.look_alikes | capitals)
+        letters = language.turned_comma_after + language.turned_comma_after.upper()
+        text = re.sub(f"(?<=[{letters}])[{_APOSTROPHE_LIKE}]", TURNED_COMMA, text)
+        text = re.sub(rf"(?<=[^\W{letters}])[{_APOSTROPHE_LIKE}](?=\w)", APOSTROPHE, text)
+    look_alikes: dict[str, str | int | None] = {**language.look_alikes}
+    look_alikes |= {wrong.upper(): right.upper() for wrong, right in language.look_alikes.items()}
+    return _SPACE.sub(" ", text.translate(str.maketrans(look_alikes))).strip()
 
 
 def lower(text: str, language: Language | None) -> str:

@@ -20,10 +20,7 @@ class Span:
 
 
 def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
-    """Return what is wrong with spans of `text`, or None.
-
-    Each span must be inside the text, not empty, without white space at its ends, and behind the one before it.
-    """
+    """Return what is wrong with spans of `text`, or None."""
     previous_end = 0
     for span in spans:
         if not 0 <= span.start < span.end <= len(text):

@@ -249,19 +249,14 @@ def test_the_interval_is_that_of_the_exact_poisson_bootstrap():
     assert interval.high == pytest.approx((1 - low) / 2, abs=0.005)
 
 
-def covered(samples, truth):
-    """Whether each interval holds the truth, and whether each is flagged."""
-    intervals = [resampled.interval() for resampled in resample_models([means(sample) for sample in samples])]
-    covers = np.array([interval.low <= truth <= interval.high for interval in intervals])
-    return covers, np.array([not interval.is_reliable for interval in intervals])
-
-
 def test_covers_where_few_concepts_carry_the_difference():
     # 2% of 200 concepts gain 0.2 to 1, the others nothing. The plain percentile interval covers 88.9% here and this one
     # 95.9% (benchmarks/interval_coverage.py). Of 500 data sets the standard error is 0.9 points: 93% is three below.
     generator = np.random.default_rng(7)
     samples = np.where(generator.random((500, 200)) < 0.02, generator.uniform(0.2, 1, (500, 200)), 0)
-    covers, flagged = covered(samples, 0.6 * 0.02)
+    intervals = [resampled.interval() for resampled in resample_models([means(sample) for sample in samples])]
+    covers = np.array([interval.low <= 0.6 * 0.02 <= interval.high for interval in intervals])
+    flagged = np.array([not interval.is_reliable for interval in intervals])
     assert covers.mean() >= 0.93
     assert covers[~flagged].mean() >= 0.97
     assert flagged.mean() < 0.5

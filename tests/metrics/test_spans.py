@@ -122,19 +122,12 @@ def test_gold_and_prediction_must_be_of_one_length(score):
         score([tags("O"), tags("O")], [tags("O")])
 
 
-RIGHT, WRONG = (tags("BIO"), tags("BIO")), (tags("BIO"), tags("OOB"))  # both mark one span of one
-
-
-def interval(pairs, concepts):
-    return span_f1_interval([gold for gold, _ in pairs], [found for _, found in pairs], concepts)
-
-
 def test_the_interval_is_that_of_twice_the_correct_spans_over_predicted_and_gold_ones():
     # of one sentence: gold and predicted tags, twice the correct spans, spans predicted and in gold
-    kinds = [(*RIGHT, 2, 2), (*WRONG, 0, 2), (tags("BBB"), tags("BBO"), 4, 5), (tags("OO"), tags("OO"), 0, 0)]
+    kinds = [("BIO", "BIO", 2, 2), ("BIO", "OOB", 0, 2), ("BBB", "BBO", 4, 5), ("OO", "OO", 0, 0)]
     generator = np.random.default_rng(1)
     rows = [kinds[number] for number in generator.integers(0, 4, size=50)]
     concepts = [f"concept {number}" for number in generator.integers(0, 20, size=50)]
-    sums = np.array([[twice_correct, marked] for _, _, twice_correct, marked in rows], dtype=float)
-    found = interval([(gold, predicted) for gold, predicted, _, _ in rows], concepts)
-    assert found == resample({"tr": Stratum(concepts, sums)}).interval()
+    gold, predicted, *sums = zip(*rows, strict=True)
+    found = span_f1_interval(list(map(tags, gold)), list(map(tags, predicted)), concepts)
+    assert found == resample({"tr": Stratum(concepts, np.array(sums, dtype=float).T)}).interval()

@@ -83,10 +83,7 @@ def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterabl
 
 
 def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> tuple[set[int], bool]:
-    """Return the numbers of the words of every occurrence, and whether the sentence has all words of a form.
-
-    In each part of the sentence between full stops the cheapest forms are looked for.
-    """
+    """Return the numbers of the words of every occurrence, and whether the sentence has all words of a form."""
     matches: list[Match] = []
     # for each form the numbers of its words that a sentence may not leave out, and of those that the text has
     required = [{number for number, word in enumerate(form) if not word.optional} for form in forms]

@@ -5,7 +5,6 @@ The morphology of each language is a part of its record in ``languages.jsonl``.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Annotated
 
@@ -95,17 +94,6 @@ def morphology(code: str) -> Morphology:
         raise InputError(f"{LANGUAGES_FILE}: suffixes of {code}: {faults(error)[0]}; correct them") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Chains:
-    """Compiled suffix chains: each pattern matches from the end of a stem to the end of the word."""
-
-    noun: re.Pattern[str]
-    verb: re.Pattern[str]
-    voiced: re.Pattern[str]  # one voice suffix or more, then a verb's chain
-    voices: re.Pattern[str]
-    swallowing: re.Pattern[str] | None
-
-
 def normalise(text: str, language: Language) -> str:
     """Return text as the suffix tables write it; its length may change."""
     folded = fold(text, language).replace(_DOT_ABOVE, "")
@@ -143,7 +131,7 @@ def stems(word: str, code: str) -> Stems:
 
 def without_voice(root: str, code: str) -> list[str]:
     """Return the stems that are left when voice suffixes are stripped from the stem of a verb (`serpil-`: `serp-`)."""
-    table, voices = morphology(code), _chains(code).voices
+    table, voices = morphology(code), _chains(code)["voices"]
     roots = []
     for end in range(_SHORTEST_VERB, len(root)):
         if voices.fullmatch(root, end) and table.has_vowel(root[:end]):
@@ -152,7 +140,7 @@ def without_voice(root: str, code: str) -> list[str]:
 
 
 def _noun_stems(word: str, code: str) -> Iterator[str]:
-    table, chain = morphology(code), _chains(code).noun
+    table, chain = morphology(code), _chains(code)["noun"]
     yield word
     for end in range(_SHORTEST_NOUN, len(word)):
         stem = word[:end]
@@ -182,9 +170,9 @@ def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
         if lemma is None and (end < _SHORTEST_VERB or not table.has_vowel(stem)):
             continue
         # The chain without a voice comes first: `açıldı` is a form of `açıl-` at no cost, of `aç-` at some.
-        if chains.verb.fullmatch(word, end):
+        if chains["verb"].fullmatch(word, end):
             cost = 0.0
-        elif chains.voiced.fullmatch(word, end):
+        elif chains["voiced"].fullmatch(word, end):
             cost = VOICE_COST
         else:
             continue
@@ -196,14 +184,17 @@ def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
                 yield f"{stem[:-1]}{table.softened[stem[-1]]}", cost
         if lemma is not None:
             yield lemma, cost
-        if chains.swallowing and chains.swallowing.match(word, end):
+        if chains["swallowing"].match(word, end):
             yield f"{stem}a", cost
             yield f"{stem}e", cost
 
 
 @cache
-def _chains(code: str) -> _Chains:
-    """Return the compiled suffix chains of a language; `Morphology` describes the order of the slots."""
+def _chains(code: str) -> dict[str, re.Pattern[str]]:
+    """Return patterns that match from the end of a stem to the end of a word; see `Morphology` for the order of slots.
+
+    They are ``noun``, ``verb``, ``voiced`` (one voice suffix or more, then a verb), ``voices`` alone, ``swallowing``.
+    """
     table = morphology(code)
     plural, persons, copula = _slot(table.plural, table), _slot(table.persons, table), _slot(table.copulas, table)
     any_person = f"(?:{persons}|{_slot(table.short_persons, table)})?"
@@ -221,13 +212,9 @@ def _chains(code: str) -> _Chains:
     ]
     verb = f"{_slot(table.aspects, table)}{{0,2}}(?:{'|'.join(endings)})?"
     voices = f"{_slot(table.voices, table)}{{1,3}}"
-    return _Chains(
-        noun=re.compile(noun),
-        verb=re.compile(verb),
-        voiced=re.compile(voices + verb),
-        voices=re.compile(voices),
-        swallowing=re.compile(_slot(table.swallowing, table)) if table.swallowing else None,
-    )
+    swallowing = _slot(table.swallowing, table) if table.swallowing else "(?!)"  # which never matches
+    patterns = {"noun": noun, "verb": verb, "voiced": voices + verb, "voices": voices, "swallowing": swallowing}
+    return {name: re.compile(pattern) for name, pattern in patterns.items()}
 
 
 def _slot(suffixes: str, table: Morphology) -> str:

@@ -143,12 +143,12 @@ class PairDataset(Dataset):
     """Sentence pairs of one similarity task, and nothing else; its revision is a hash of the pairs."""
 
     def __init__(self, task: str, path: str, pairs_by_subset: Mapping[str, SentencePairs]) -> None:
-        """Make a dataset of subset -> pairs; `task` is the short name."""
         records: list[list[object]] = []
         for subset in sorted(pairs_by_subset):
             for row in pairs_by_subset[subset].rows:
-                fields = [row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
-                records.append([subset, *fields])
+                records.append(
+                    [subset, row.id, row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept]
+                )
         super().__init__(path, content_digest(records))
         self._task = task
         self._by_subset = dict(pairs_by_subset)

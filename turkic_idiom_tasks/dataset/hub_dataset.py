@@ -1,7 +1,4 @@
-"""Data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub.
-
-Files in the Hub layout that do not fit together are refused.
-"""
+"""Data of the benchmark, opened by name: a lexicon, or a dataset in the Hub layout, here or on the Hub."""
 
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
@@ -158,8 +155,8 @@ class HubDataset(Dataset):
                 both = " and ".join(map(repr, pair.concepts))
                 _refuse_repeat(place, pair.concepts, equivalents, problem=f"{both} are judged twice")
                 equivalents[pair.concepts] = pair.judgement
-        judged = dict(sorted(equivalents.items()))
-        return Lexicon(concepts, entries, revision=self.revision, source=self.path, equivalents=judged)
+        equivalents = dict(sorted(equivalents.items()))
+        return Lexicon(concepts, entries, revision=self.revision, source=self.path, equivalents=equivalents)
 
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData:
         name = f"{task}-{subset}"

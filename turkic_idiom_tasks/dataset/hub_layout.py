@@ -30,7 +30,6 @@ from turkic_idiom_tasks.io.reading import (
     first_fault,
     first_line,
     inner_path,
-    input_errors,
     parse_json,
     parse_yaml,
     read_file,
@@ -168,24 +167,18 @@ def download(name: str) -> HubFiles:
             folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
-    with input_errors(name):
-        _check_contents(folder)
+    for path in sorted(path for path in folder.rglob("*") if path.is_symlink()):
+        # The client compares sizes only. Its cache names a content by its hash.
+        content, stated = path.read_bytes(), path.readlink().name
+        if _HASH.fullmatch(stated) and stated not in (hashlib.sha256(content).hexdigest(), git_hash(content)):
+            real_path(path).unlink()
+            path.unlink()
+            raise InputError(
+                f"{name}: {path.relative_to(folder)} came with another content than {constants.ENDPOINT} has stated, "
+                "and was removed from the cache; run the same command again"
+            )
     add_languages(folder)
     return HubFiles(repo, folder, commit, declared_configs(folder, cache=folder.parent.parent / "blobs"))
-
-
-def _check_contents(folder: Path) -> None:
-    """Raise a MalformedError if a downloaded file is not what the Hub said it is; the client compares sizes only."""
-    for path in sorted(path for path in folder.rglob("*") if path.is_symlink()):
-        content, stated = path.read_bytes(), path.readlink().name  # the client's cache names a content by its hash
-        if stated in (hashlib.sha256(content).hexdigest(), git_hash(content)) or not _HASH.fullmatch(stated):
-            continue
-        real_path(path).unlink()
-        path.unlink()
-        raise MalformedError(
-            f"{path.relative_to(folder)} came with another content than {constants.ENDPOINT} has stated, and was "
-            "removed from the cache; run the same command again"
-        )
 
 
 def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, dict[str, tuple[Path, ...]]]:

@@ -56,10 +56,7 @@ class RetrievalData:
 
 
 class Pool:
-    """One subset with its ids in a fixed order, so that a position stands for a query or document.
-
-    Rankings are written as positions, and scores are computed from them.
-    """
+    """One subset with its ids in a fixed order, so that a position stands for a query or document."""
 
     def __init__(self, task: str, subset: str, data: RetrievalData) -> None:
         self.task = task

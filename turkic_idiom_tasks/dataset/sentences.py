@@ -82,10 +82,7 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
 
 
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
-    """Return split -> the annotated examples of a language, by concept; a split may be empty.
-
-    Further examples serve training and validation alone.
-    """
+    """Return split -> the annotated examples of a language, by concept; a split may be empty."""
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
         split = span_split(concept)

@@ -104,11 +104,7 @@ class SentencePairs:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """Every distinct sentence, in the order of the pairs."""
-        sentences: dict[str, None] = {}
-        for row in self.rows:
-            sentences[row.sentence1] = None
-            sentences[row.sentence2] = None
-        return tuple(sentences)
+        return tuple(dict.fromkeys(text for row in self.rows for text in (row.sentence1, row.sentence2)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,13 @@ def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.flo
     """
     if not texts:  # scikit-learn raises an error for an empty list
         return np.zeros((0, DIMENSION), np.float32)
-    total = None
+    parts = []
     for to_form in (to_common, skeleton):
         counts = _VECTORIZER.transform([to_form(text, language) for text in texts])
         # The vectorizer gives n-grams a sign by their hash, so that those that share a column cancel out on average.
         counts.data = np.sign(counts.data) * np.sqrt(np.abs(counts.data))
-        counts = normalize(counts)
-        total = counts if total is None else total + counts
-    vectors: npt.NDArray[np.float32] = normalize(total).astype(np.float32).toarray()
+        parts.append(normalize(counts))
+    vectors: npt.NDArray[np.float32] = normalize(parts[0] + parts[1]).astype(np.float32).toarray()
     return vectors
 
 

@@ -37,10 +37,7 @@ class PooledEncoder:
     def __init__(
         self, model: SentenceTransformer, *, model_id: str | None = None, first_layer: int = FIRST_LAYER
     ) -> None:
-        """Share weights, dtype, device and tokenizer with a loaded model, which begins with a ``Transformer`` module.
-
-        Its id is for messages. `first_layer` is the index of the hidden states that first_last takes as the first one.
-        """
+        """Share weights, dtype, device and tokenizer with a loaded model; its id is for messages."""
         transformer = backbone_of(model)
         give_pad_token(transformer.tokenizer)
         self.model = transformer.model.eval()
@@ -84,8 +81,7 @@ class PooledEncoder:
     ) -> dict[str, Vectors]:
         """Return pooling -> (N, H) float32, each row of length 1, of N texts, which hold their prompts already.
 
-        All poolings come from the same forward pass. The progress is the number of texts that are done, and of all,
-        after each batch.
+        The progress is the number of texts that are done, and of all, after each batch.
         """
         for pooling in poolings:
             check_layers(pooling, self._n_layers, first_layer=self.first_layer)

@@ -41,7 +41,6 @@ def pool_all(
 
     The hidden states are the output of the embedding layer, then of each transformer layer, (B, T, H) each; the last
     one alone is enough for cls, mean and max. The (B, T) mask is 1 for real tokens and 0 for padding on either side.
-    `first_layer` is the index of the hidden states that count as the first layer.
     """
     n_layers = len(hidden_states) - 1
     real = attention_mask.bool().unsqueeze(-1)  # (B, T, 1)
@@ -77,11 +76,7 @@ def count_layers(model: Any) -> int:
 
 
 def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
-    """Return a model with the same transformer and prompts under one pooling, made of stock modules.
-
-    For first_last and last_four the transformer is set to return all hidden states, of which a module with frozen
-    weights makes the mixture.
-    """
+    """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
     transformer = backbone_of(model)
     n_layers = count_layers(transformer.model)
     check_layers(pooling, n_layers, first_layer=first_layer)
@@ -100,10 +95,7 @@ def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int =
         )
     modules += [Pooling(dimension, pooling if pooling in _STOCK_MODES else "mean"), Normalize()]
     return SentenceTransformer(
-        modules=modules,
-        device=str(model.device),
-        prompts=model.prompts,
-        default_prompt_name=model.default_prompt_name,
+        modules=modules, device=str(model.device), prompts=model.prompts, default_prompt_name=model.default_prompt_name
     )
 
 

@@ -172,11 +172,8 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     for path in sorted(directory.glob("*.jsonl")):
         if path.name not in names and not path.name.startswith("."):
             raise InputError(f"{path}: not {', '.join(names)}; CONTRIBUTING.md says how to add a language")
-    files: dict[str, Path] = {}
-    for code in LANGUAGES:
-        path = directory / f"{code}.jsonl"
-        if path.is_file():
-            files[code] = path
+    paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
+    files = {code: path for code, path in paths.items() if path.is_file()}
     if not files:
         raise InputError(f"{directory}: no lexicon directory; none of {', '.join(names)} is in it")
     return files
@@ -286,7 +283,6 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
 
 def _valid_reviews(directory: Path) -> list[Review]:
-    """Return the reviews of a lexicon directory."""
     reviews, problems = read_review_file(directory / REVIEWS_FILE)
     if problems:
         raise InputError(f"{problems[0]}; correct the line or remove it")

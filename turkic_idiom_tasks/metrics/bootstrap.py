@@ -257,7 +257,7 @@ def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
     float64, as long as totals stay below 100,000. They are the same to the last bit in any order of items, on any
     machine, and with any other rows in a matrix product.
     """
-    concepts, positions = _concept_positions(tuple(stratum.concepts))
+    concepts, positions = concept_positions(tuple(stratum.concepts))
     rounded = np.round(stratum.sums / _GRID) * _GRID
     sums = np.zeros((len(concepts), 2))
     np.add.at(sums, positions, rounded)  # `sums[positions] += ...` would count one item of each concept
@@ -267,9 +267,7 @@ def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
 @lru_cache(maxsize=16)  # about the number of subsets with different concepts on a leaderboard; 10 kB per concept
 def poisson_counts(concepts: tuple[str, ...]) -> Counts:
     """Return (C, RESAMPLES) uint8, the number of times that each draw has each concept."""
-    counts = np.empty((len(concepts), RESAMPLES), dtype=np.uint8)
-    for row, concept in enumerate(concepts):
-        counts[row] = _counts_of_concept(concept)
+    counts = np.stack([_counts_of_concept(concept) for concept in concepts])
     counts.flags.writeable = False  # the cache hands the same array to every caller
     return counts
 
@@ -286,7 +284,7 @@ def _counts_of_concept(concept: str) -> Counts:
 
 
 @lru_cache(maxsize=64)
-def _concept_positions(concepts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+def concept_positions(concepts: tuple[str, ...]) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
     """Return the distinct concepts, sorted, and (N,) int64 the position of each item's concept among them."""
     names = tuple(sorted(set(concepts)))
     positions = {name: position for position, name in enumerate(names)}

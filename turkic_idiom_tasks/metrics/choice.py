@@ -53,12 +53,7 @@ def choice_scores(
     return scores | {"unreadable": _mean([answer is None for answer in answers])}
 
 
-def pair_scores(
-    right: Sequence[bool],
-    *,
-    concepts: Sequence[str],
-    is_figurative: Sequence[bool],
-) -> dict[str, float]:
+def pair_scores(right: Sequence[bool], *, concepts: Sequence[str], is_figurative: Sequence[bool]) -> dict[str, float]:
     """Return name -> score of pairs of a figurative and a literal sentence.
 
     A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the

@@ -42,7 +42,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
 _SAME = 9  # decimals: scores that differ by less are tied; sums are rounded to 1.5e-11
 EXCHANGES = 1  # makes the random exchanges independent of the draws of the bootstrap
 
-
 Pair = tuple[Stratum, Stratum]  # the same items of one language under the first and under the second system
 
 
@@ -81,7 +80,13 @@ def compare(pairs: Mapping[str, Pair]) -> Comparison:
     resampled = [resample_models(pairs[language]) for language in sorted(pairs)]
     first, second = (mean(of_system) for of_system in zip(*resampled, strict=True))
     gap = difference(second, first)
-    parts = _parts_in_difference(_sum_pairs(pairs)[1])
+    # The distance of an item from the full score is denominator minus numerator: 1 - nDCG, or the number of missed and
+    # wrong spans. The mean of the parts of the concepts is the difference of mean scores for nDCG, and near it for span
+    # F1, where the two systems predict different numbers of spans, so that their denominators differ.
+    concepts, sums = _sum_pairs(pairs)
+    shortfall_first, shortfall_second = sums[..., 1] - sums[..., 0]
+    sizes = (sums[0, ..., 1] + sums[1, ..., 1]).sum(axis=1) / 2
+    parts = np.round(len(concepts) / (len(pairs) * sizes) @ (shortfall_first - shortfall_second), _SAME)  # (C,)
     tests = {}
     if len(parts) >= SMALL_N:
         tests = {"effect": rank_biserial(parts), "p": sign_flip_p(pairs)}
@@ -152,22 +157,6 @@ def _sum_pairs(pairs: Mapping[str, Pair]) -> tuple[tuple[str, ...], Floats]:
             columns = [positions[name] for name in subset_concepts]
             sums[system, language, columns] = subset_sums
     return concepts, sums
-
-
-def _parts_in_difference(sums: Floats) -> Floats:
-    """Return (C,) each concept's part in the difference, from the (2, L, C, 2) sums of both systems.
-
-    Their mean is the difference of mean scores for nDCG. For span F1 it is near it: the two systems predict different
-    numbers of spans, so their denominators differ.
-
-    The distance of an item from the full score is denominator minus numerator: 1 - nDCG, or the number of missed and
-    wrong spans.
-    """
-    shortfall_first, shortfall_second = sums[..., 1] - sums[..., 0]
-    sizes = (sums[0, ..., 1] + sums[1, ..., 1]).sum(axis=1) / 2
-    n_languages, n_concepts = shortfall_first.shape
-    weights = n_concepts / (n_languages * sizes)
-    return np.asarray(np.round(weights @ (shortfall_first - shortfall_second), _SAME))
 
 
 def _macro_score(sums: Floats) -> Floats:

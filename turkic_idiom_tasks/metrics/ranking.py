@@ -106,25 +106,20 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
     for cut in RECALL_CUTS:
         within_cut = np.minimum(np.arange(n_documents + 1), cut).astype(np.float64)
         recalls[f"recall_at_{cut}"] = mean_over_ties(within_cut) / counts
+    reciprocal_ranks = np.empty(n_queries)  # expected, of the first relevant document, given its ties
+    starts = np.concatenate([[0], np.cumsum(counts)]).tolist()
+    for query, (start, end) in enumerate(pairwise(starts)):
+        ranks_above = above[start:end].tolist()
+        first = min(ranks_above)
+        size = int(tied[start + ranks_above.index(first)])
+        reciprocal_ranks[query] = _expected_reciprocal(first, size=size, relevant=ranks_above.count(first))
     return RankingScores(
         ndcg=mean_over_ties(ideal) / ideal[counts],
         ndcg_at_10=mean_over_ties(ideal_cut) / ideal_cut[counts],
-        mrr=_reciprocal_ranks(positions),
+        mrr=reciprocal_ranks,
         floor=np.array([random_ndcg(n_documents, int(count)) for count in counts]),
         **recalls,
     )
-
-
-def _reciprocal_ranks(positions: RelevantPositions) -> Floats:
-    """Return the expected reciprocal rank of each query's first relevant document, given the ties of that one."""
-    expected = np.empty(len(positions.counts))
-    starts = np.concatenate([[0], np.cumsum(positions.counts)]).tolist()
-    for query, (start, end) in enumerate(pairwise(starts)):
-        above = positions.above[start:end].tolist()
-        first = min(above)
-        size = int(positions.tied[start + above.index(first)])
-        expected[query] = _expected_reciprocal(first, size=size, relevant=above.count(first))
-    return expected
 
 
 @lru_cache(maxsize=4096)

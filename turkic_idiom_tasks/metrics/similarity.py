@@ -11,7 +11,14 @@ import math
 import numpy as np
 
 from turkic_idiom_tasks.dataset.similarity import NOWHERE, SentencePairs
-from turkic_idiom_tasks.metrics.bootstrap import RESAMPLES, SMALL_N, Floats, Resampled, poisson_counts
+from turkic_idiom_tasks.metrics.bootstrap import (
+    RESAMPLES,
+    SMALL_N,
+    Floats,
+    Resampled,
+    concept_positions,
+    poisson_counts,
+)
 
 _DRAWS_AT_ONCE = 250  # whose weights and ranks stay in the processor's cache
 
@@ -100,10 +107,7 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats) -> Resampled:
     scored = np.flatnonzero(pairs.is_scored)
     first = target_similarities(pairs, similarities)[scored]
     second = similarities[scored]
-    concepts = [pairs.concepts[position] for position in scored]
-    names = tuple(sorted(set(concepts)))
-    row_of = {name: row for row, name in enumerate(names)}
-    rows = np.array([row_of[name] for name in concepts], dtype=np.int64)
+    names, rows = concept_positions(tuple(pairs.concepts[position] for position in scored))
     counts = poisson_counts(names)
     draws = np.empty(RESAMPLES)
     for start in range(0, RESAMPLES, _DRAWS_AT_ONCE):

@@ -151,12 +151,7 @@ def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str
     }
     digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:_HASH_LENGTH]
     # The readable parts are for people alone. Two models whose last two parts are the same differ in the digest.
-    places = []
-    for place in cell.model.replace("\\", "/").split("/"):
-        if place not in ("", ".", "..", "~"):
-            places.append(_UNSAFE.sub("-", place))
-    parts = ["__".join(places[-2:])[-_SLUG_LENGTH:]]
-    for part in (cell.regime, cell.language, cell.pooling, cell.target, cell.size, cell.seed):
-        if part is not None:
-            parts.append(str(part))
-    return "-".join([*parts, digest])
+    places = [place for place in cell.model.replace("\\", "/").split("/") if place not in ("", ".", "..", "~")]
+    model = "__".join(_UNSAFE.sub("-", place) for place in places[-2:])[-_SLUG_LENGTH:]
+    parts = (cell.regime, cell.language, cell.pooling, cell.target, cell.size, cell.seed)
+    return "-".join([model, *(str(part) for part in parts if part is not None), digest])

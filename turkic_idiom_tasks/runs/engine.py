@@ -55,8 +55,7 @@ def score_encoder(
     """Yield the prediction of a model for every subset under every pooling as soon as it is there.
 
     The datasets are by the short names of tasks. The poolings are from `LoadedModel.chosen_pooling`; None stands for
-    mteb's own evaluation. `first_layer` is the index of the hidden states that first_last takes as the first layer. The
-    unit of the progress is ``texts`` while they are encoded, and ``subsets`` while they are ranked.
+    mteb's own evaluation. The unit of the progress is ``texts`` while they are encoded, ``subsets`` while ranked.
     """
     ours = [pooling for pooling in poolings if pooling is not None]
     # the clock stands still while the caller scores and writes a result: it starts again after each `yield`

@@ -82,10 +82,7 @@ class Job:
                 yield Outcome(cell)
 
     def run(self, dataset: Dataset) -> Iterator[Outcome]:
-        """Run the missing cells in this process, and yield the outcome of each when it ends.
-
-        If a cell fails, this is recorded, and the other cells still run.
-        """
+        """Run the missing cells in this process, and yield the outcome of each when it ends."""
         start = time.perf_counter()
         try:
             yield from self._run(dataset)
@@ -186,12 +183,7 @@ class Grid:
 
 
 def open_grid(
-    parts: Iterable[CellKind],
-    dataset: Dataset,
-    folder: Path,
-    *,
-    writes: bool = True,
-    trust_remote_code: bool = False,
+    parts: Iterable[CellKind], dataset: Dataset, folder: Path, *, writes: bool = True, trust_remote_code: bool = False
 ) -> Grid:
     """Return the grid of the parts of a grid file on a data set, in a folder that need not exist; see `Job`."""
     _check_data(folder, dataset)
@@ -211,9 +203,7 @@ def open_grid(
                     data_revision=dataset.revision,
                 )
             jobs.append(Job(part, names, folder, writes, trust_remote_code))
-    job_of: dict[Cell, Job] = {}
-    for job in jobs:
-        job_of |= dict.fromkeys(job.names, job)
+    job_of = {cell: job for job in jobs for cell in job.names}
     return Grid(tuple(jobs), job_of, dataset, folder, writes, trust_remote_code)
 
 

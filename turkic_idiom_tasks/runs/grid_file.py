@@ -30,8 +30,7 @@ TRAINING = "training"  # the key of the settings of a training
 def read_grid_file(path: Path) -> list[CellKind]:
     """Return the parts of a file, at least one, in the order of `KINDS`.
 
-    ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file. An error about a key or value
-    names it, its place, and the nearest known one.
+    ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
     """
     if not path.exists() and path.parent == Path():  # a user's own file of that name comes first
         path = PACKAGED.get(path.name, path)

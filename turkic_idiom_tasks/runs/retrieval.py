@@ -18,18 +18,9 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, target_lang
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, NATIVE, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import target_codes
-from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
+from turkic_idiom_tasks.results.predictions import SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import (
-    AtLeastOne,
-    Cell,
-    CellKind,
-    Finish,
-    Names,
-    Seeds,
-    one_of,
-    pinned_commit,
-)
+from turkic_idiom_tasks.runs.cells import AtLeastOne, Cell, CellKind, Finish, Names, Seeds, one_of, pinned_commit
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 
@@ -120,11 +111,8 @@ class RetrievalCells(CellKind):
             # the same code as for untuned models, so that tuned and untuned scores differ by the weights alone
             encoder = PooledEncoder(trainee.model, model_id=trainee.name)
             keys, prompts = _subsets(dataset, cell.language), trainee.task_prompts
-            predictions: dict[SubsetKey, Prediction] = {}
-            for key, by_pooling in predict(
-                TextVectors(encoder, [pooling]), dict.fromkeys(TASKS, dataset), keys, prompts=prompts
-            ):
-                predictions[key] = by_pooling[pooling]
+            results = predict(TextVectors(encoder, [pooling]), dict.fromkeys(TASKS, dataset), keys, prompts=prompts)
+            predictions = {key: by_pooling[pooling] for key, by_pooling in results}
             end = time.perf_counter()
             outcome = tuned.record() | {
                 "load_seconds": round(loaded - start, 3),

@@ -163,12 +163,7 @@ def semeval_submission(model: str, options: RunOptions) -> str:
     pooling = loaded.chosen_pooling((*options.poolings, loaded.pooling or NATIVE)[0])
     keys = [(SEMEVAL_STS, subset) for subset in data.pair_subsets(SEMEVAL_STS)]
     results = score_encoder(
-        loaded,
-        {SEMEVAL_STS: data},
-        keys,
-        [pooling],
-        batch_size=options.batch_size,
-        first_layer=options.first_layer,
+        loaded, {SEMEVAL_STS: data}, keys, [pooling], batch_size=options.batch_size, first_layer=options.first_layer
     )
     similarities = [result.prediction for result in results if isinstance(result.prediction, Similarities)]
     return submission_form(similarities, options.setting)

@@ -68,11 +68,7 @@ class Reporter:
 
 
 def make_options(
-    *,
-    tasks: Sequence[str] = (),
-    languages: Sequence[str] = (),
-    poolings: Sequence[str] = (),
-    **others: Any,
+    *, tasks: Sequence[str] = (), languages: Sequence[str] = (), poolings: Sequence[str] = (), **others: Any
 ) -> RunOptions:
     """Return the options of a run, with names as a user writes them; `others` are further fields of `RunOptions`.
 

@@ -126,7 +126,8 @@ class SpanCells(CellKind):
             data_revision=dataset.revision,
         )
         checkpoint = folder / CHECKPOINTS / name
-        decides = self._decides(model, seed, dataset)
+        decides: dict[str, Any] = {"model_revision": revision, "data": {"revision": dataset.revision}}
+        decides |= {"language": self.language, "seed": seed, "config": self.training.model_dump()}
         if checkpoint.is_dir() and is_first_process() and not is_whole(checkpoint, decides):
             aside = checkpoint.with_name(f"{checkpoint.name}.set-aside-{time.time_ns()}")
             log.warning("%s: damaged or of another training; it is now %s, and trained again", checkpoint, aside.name)
@@ -136,13 +137,12 @@ class SpanCells(CellKind):
             classifier = TokenClassifier.load(str(checkpoint), trust_remote_code=trust_remote_code)
         else:
             classifier, record = self._train_source(
-                model, seed, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
+                model, decides, dataset, checkpoint=checkpoint, trust_remote_code=trust_remote_code
             )
         # Each cell changes the classifier, and the next one must not notice: all begin with these weights. They wait on
         # the CPU, which leaves the accelerator's memory to the training.
-        weights: dict[str, Any] = {}
-        for name, tensor in classifier.model.state_dict().items():
-            weights[name] = tensor.detach().to("cpu", copy=True)
+        tensors = classifier.model.state_dict().items()
+        weights = {name: tensor.detach().to("cpu", copy=True) for name, tensor in tensors}
 
         def finish(cell: Cell) -> Record:
             start = time.perf_counter()
@@ -181,30 +181,26 @@ class SpanCells(CellKind):
 
         return finish
 
-    def _decides(self, model: str, seed: int, dataset: Dataset) -> dict[str, Any]:
-        """Return the fields of a checkpoint's record that say what its weights are made from."""
-        made_from = {"model_revision": content_revision(model), "data": {"revision": dataset.revision}}
-        return made_from | {"language": self.language, "seed": seed, "config": self.training.model_dump()}
-
     def _train_source(
-        self, model: str, seed: int, dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
+        self, model: str, decides: dict[str, Any], dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
     ) -> tuple[TokenClassifier, dict[str, Any]]:
         """Fine-tune a model on the source language and save it; under torchrun only the first process saves it.
 
-        Returned beside it is the record of the training, in which `seconds` are those of loading, training and testing.
+        Returned beside it is the record of the training, in which `seconds` are those of loading, training and testing,
+        and `decides` are the fields that say what the weights are made from.
         """
         from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
         from turkic_idiom_tasks.training.cards import save_checkpoint
         from turkic_idiom_tasks.training.span import fine_tune, load_untuned
 
-        start = time.perf_counter()
+        start, seed = time.perf_counter(), decides["seed"]
         splits = dataset.sentences(self.language)
         classifier = load_untuned(model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
         outcome = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
         scores = score_predictions(sentences, _tag(classifier, sentences))
         record: dict[str, Any] = {
-            **self._decides(model, seed, dataset),
+            **decides,
             "model": model,
             "data": {"path": dataset.path, "revision": dataset.revision},
             "scores": scores,

@@ -72,8 +72,7 @@ def tuning_record(
 def save_tuned(tuned: Tuned, folder: Path, record: Mapping[str, Any]) -> None:
     """Write a new folder that ``SentenceTransformer(folder)`` loads without code of ours; write all files or none.
 
-    A model with idiom tokens needs this package and ``trust_remote_code=True``. `record` is from `tuning_record`; if it
-    has a regime, it is that of a training for retrieval.
+    A model with idiom tokens needs this package and ``trust_remote_code=True``. `record` is from `tuning_record`.
     """
     with new_model(folder) as unfinished:
         tuned.model.save_pretrained(str(unfinished), create_model_card=False)  # ours is written below

@@ -49,8 +49,7 @@ class EncoderSettings(TrainerSettings):
 
     seed: Seed = 42
     pooling: Annotated[
-        str | None,
-        Field(description=f"{', '.join(POOLINGS)}; null: the model's own, mean for a plain encoder"),
+        str | None, Field(description=f"{', '.join(POOLINGS)}; null: the model's own, mean for a plain encoder")
     ] = None
 
 

@@ -19,6 +19,7 @@ from turkic_idiom_tasks.training.trainer import (
     IS_FINITE,
     KeepBest,
     check_package,
+    set_weights,
     train_with_progress,
     trainer_arguments,
 )
@@ -157,13 +158,11 @@ def train_encoder(
         n_steps = trainer.state.global_step
         if best.diverged_at is None and best.history[-1]["step"] != n_steps:
             trainer.evaluate()  # because of duplicates there were fewer batches than planned
-    best.restore()
+    set_weights(model, best.weights)
     history = []
     for number, metrics in enumerate(best.history):
-        by_language = {}
-        for name, value in metrics.items():
-            if name.startswith("eval_score_"):
-                by_language[name.removeprefix("eval_score_")] = value
+        prefix = "eval_score_"
+        by_language = {name.removeprefix(prefix): metrics[name] for name in metrics if name.startswith(prefix)}
         step = number if evaluations is None else int(metrics["step"])
         history.append(Evaluation(step, metrics["eval_score"], by_language))
     return Tuned(
@@ -188,7 +187,6 @@ class _Evaluator(SentenceEvaluator):
         self._evaluate = evaluate
 
     def __call__(self, *arguments: Any, **options: Any) -> dict[str, float]:
-        """Return the metrics of the weights that the model has now."""
         return self._evaluate()
 
 

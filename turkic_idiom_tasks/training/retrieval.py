@@ -53,13 +53,10 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
     if loss == MNRL:  # the other meanings of a batch, in all processes, are the wrong ones
         columns: dict[str, Any] = {"anchor": [pair.idiom for pair in data.pairs]}
         columns["positive"] = [pair.meaning for pair in data.pairs]
-        make_loss = partial(MultipleNegativesRankingLoss, gather_across_devices=n_processes() > 1)
+        kind: Any = MultipleNegativesRankingLoss
         if config.cached:
-            make_loss = partial(
-                CachedMultipleNegativesRankingLoss,
-                mini_batch_size=config.mini_batch,
-                gather_across_devices=n_processes() > 1,
-            )
+            kind = partial(CachedMultipleNegativesRankingLoss, mini_batch_size=config.mini_batch)
+        make_loss = partial(kind, gather_across_devices=n_processes() > 1)
     else:
         rows = labelled_pairs(data.pairs, negatives=config.negatives, rng=np.random.default_rng(config.seed))
         columns = dict(zip(("anchor", "positive", "label"), zip(*rows, strict=True), strict=True))

@@ -42,7 +42,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
     """Train an encoder's own weights on triplets; nothing is written. It must have been loaded with this pooling."""
     model = trainee.model
     if config.loss == SIMCSE:
-        rows: list[Any] = list(simcse_rows(data.training, rng=np.random.default_rng(config.seed)))
+        rows: list[Any] = simcse_rows(data.training, rng=np.random.default_rng(config.seed))
         names = ("anchor", "positive", "negative")
         make_loss: Callable[[SentenceTransformer], torch.nn.Module] = partial(
             MultipleNegativesRankingLoss,
@@ -54,7 +54,7 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
         for triplet in data.training:
             if triplet.correct and triplet.incorrect:
                 texts |= {triplet.correct: None, triplet.incorrect: None}
-        rows = list(regression_rows(data.training, _vectors(model, tuple(texts))))
+        rows = regression_rows(data.training, _vectors(model, tuple(texts)))
         names, make_loss = ("sentence1", "sentence2", "score"), CosineSimilarityLoss
         if not rows:
             raise InputError("no triplet has a correct sentence, which the cosine loss needs; use --set loss=simcse")
@@ -92,10 +92,7 @@ def development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> di
 
 
 def pair_similarities(model: SentenceTransformer, pairs: SentencePairs) -> Floats:
-    """Return (P,) float64, the cosine similarity of every pair, under the model's prompt for similarity tasks.
-
-    Vectors that are not finite give NaN.
-    """
+    """Return (P,) float64 cosine similarities under the model's prompt for similarity; NaN for vectors with NaN."""
     vectors = _vectors(model, pairs.texts)
     first = np.array([vectors[row.sentence1] for row in pairs.rows], dtype=np.float64)
     second = np.array([vectors[row.sentence2] for row in pairs.rows], dtype=np.float64)
@@ -114,10 +111,7 @@ def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, Sente
 
 
 def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> list[tuple[str, str, str]]:
-    """Return (sentence, positive, negative) of every triplet.
-
-    A missing positive is the sentence itself, a missing negative a random sentence of another idiom.
-    """
+    """Return (sentence, positive, negative) of every triplet; see above for what takes the place of missing ones."""
     rows = []
     for triplet in triplets:
         negative = triplet.incorrect
@@ -140,8 +134,7 @@ def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> lis
 def regression_rows(triplets: Sequence[Triplet], vectors: Vectors) -> list[tuple[str, str, float]]:
     """Return (sentence, other sentence, similarity) of the pairs that triplets give.
 
-    A triplet without a correct sentence gives no pair, one without an incorrect sentence one pair. `vectors` are those
-    of the untuned model, for the correct and incorrect sentences of complete triplets.
+    `vectors` are those of the untuned model, for the correct and incorrect sentences of complete triplets.
     """
     rows = []
     for triplet in triplets:

@@ -24,10 +24,7 @@ from turkic_idiom_tasks.training.trainer import KeepBest, load_with_new_head, tr
 
 
 def load_untuned(name_or_path: str, *, seed: int, **options: Any) -> TokenClassifier:
-    """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides.
-
-    The options are those of `load_with_new_head`.
-    """
+    """Return a pretrained encoder with an untrained head for the three tags, whose initial weights the seed decides."""
     labels: dict[str, Any] = {"id2label": dict(enumerate(LABELS)), "num_labels": len(LABELS)}
     labels["label2id"] = {label: number for number, label in enumerate(LABELS)}
     model, tokenizer = load_with_new_head(AutoModelForTokenClassification, name_or_path, seed=seed, **labels, **options)
@@ -86,11 +83,9 @@ def fine_tune(
     history = []
     for metrics in best.history:
         history.append({"epoch": metrics["epoch"], "loss": metrics["eval_loss"], "span_f1": metrics["eval_span_f1"]})
-    outcome = {"best_epoch": None, "validation_span_f1": best.best.get("eval_span_f1"), "history": history}
-    if history:
-        outcome["best_epoch"] = round(best.best["epoch"])
-    cleaned: dict[str, Any] = without_nan(outcome)
-    return cleaned
+    best_epoch = round(best.best["epoch"]) if history else None
+    outcome = {"best_epoch": best_epoch, "validation_span_f1": best.best.get("eval_span_f1"), "history": history}
+    return dict(without_nan(outcome))
 
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:

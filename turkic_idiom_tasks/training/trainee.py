@@ -35,12 +35,7 @@ class Trainee:
 
 
 def load_trainee(
-    name: str,
-    *,
-    task: str,
-    pooling: str | None = None,
-    revision: str | None = None,
-    trust_remote_code: bool = False,
+    name: str, *, task: str, pooling: str | None = None, revision: str | None = None, trust_remote_code: bool = False
 ) -> Trainee:
     """Return a model by any name that `turkic-idiom run` takes, ready to be trained with the prompts of a task.
 

@@ -22,7 +22,7 @@ IS_FINITE = "eval_is_finite"  # a metric: 0 if vectors hold NaN or infinity
 EVALUATION_BATCH = 64  # texts; larger than in training, because there is no backward pass
 
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
-Weights = Mapping[str, torch.Tensor]
+Weights = dict[str, torch.Tensor]
 
 
 def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: int, **options: Any) -> Arguments:
@@ -88,12 +88,11 @@ class KeepBest(TrainerCallback):
             rank.append(-math.inf if math.isnan(score) else score)
         if tuple(rank) > self._best_rank:
             self.best, self._best_rank = metrics, tuple(rank)
-            weights = {}
+            self.weights = {}
             # those that are frozen, such as an encoder behind LoRA, cannot have changed and may be gigabytes
             for name, parameter in self._model.named_parameters():
                 if parameter.requires_grad:
-                    weights[name] = parameter.detach().to("cpu", copy=True)
-            self.weights = weights
+                    self.weights[name] = parameter.detach().to("cpu", copy=True)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
         """Request an evaluation wherever a further part of the steps is complete; the last one is at the last step."""
@@ -122,13 +121,9 @@ class KeepBest(TrainerCallback):
             if len(scores) - 1 - scores.index(max(scores)) >= self._patience:
                 self.ran_out = control.should_training_stop = True
 
-    def restore(self) -> None:
-        """Set the weights of the model to the best ones; without any evaluation they stay as they are."""
-        set_weights(self._model, self.weights)
-
 
 def set_weights(model: torch.nn.Module, weights: Weights) -> None:
-    """Set those weights of a model that `KeepBest` has copied."""
+    """Set those weights of a model that `KeepBest` has copied; without any evaluation there are none."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in weights:
@@ -142,7 +137,6 @@ class _Steps(TrainerCallback):
         self._show = show
 
     def on_step_end(self, args: Any, state: Any, control: Any, **context: Any) -> None:
-        """Show one more."""
         self._show(state.global_step, state.max_steps)
 
 
@@ -183,7 +177,7 @@ def train_model(
             f"{config.learning_rate:g}"
         )
     if best is not None:
-        best.restore()
+        set_weights(model, best.weights)
     model.eval()
     return loss
 

@@ -99,16 +99,16 @@ def build_triplets(
         if source.test is not None:
             test[subset] = source.test
             tested = {idiom_key(row.idiom) for row in source.test.rows if row.idiom}
-        kept: list[list[Triplet]] = []
-        for triplets in (source.training, source.development):
-            also_tested = {triplet.idiom for triplet in triplets if idiom_key(triplet.idiom) in tested}
-            seen |= also_tested
-            if seen_idioms != KEEP:
-                triplets = [triplet for triplet in triplets if triplet.idiom not in also_tested]
-            kept.append(triplets)
-        training += kept[0]
-        development[subset] = kept[1]
-        n_left_out += source.n_left_out + len(source.training) + len(source.development) - len(kept[0]) - len(kept[1])
+        for triplets, kept in ((source.training, training), (source.development, development.setdefault(subset, []))):
+            for triplet in triplets:
+                is_tested = idiom_key(triplet.idiom) in tested
+                if is_tested:
+                    seen.add(triplet.idiom)
+                if is_tested and seen_idioms != KEEP:
+                    n_left_out += 1
+                else:
+                    kept.append(triplet)
+        n_left_out += source.n_left_out
     if seen and seen_idioms == REFUSE:
         raise InputError(
             f"{path}: {len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without "
@@ -127,9 +127,14 @@ def build_triplets(
         for row in read_general_pairs(general):
             if frozenset((row.sentence1, row.sentence2)) not in tested_pairs:
                 general_pairs.append(row)
+    records: list[list[object]] = []
+    for triplet in training:
+        records.append([triplet.original, triplet.correct, triplet.incorrect, triplet.idiom])
+    for row in (*rows, *general_pairs, *(row for pairs in test.values() for row in pairs.rows)):
+        records.append([row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept, row.idiom])
     return TripletData(
         path=path,
-        revision=_digest(training, [*rows, *general_pairs], test),
+        revision=content_digest(records),
         training=tuple(training),
         development=SentencePairs(DEVELOPMENT, rows),
         test=test,
@@ -142,9 +147,7 @@ def build_triplets(
 def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> list[SentencePair]:
     """Return the pairs by which weights are chosen, scored in the same way as the test pairs.
 
-    A triplet gives the pair (E, E_c), the pair (E, E_i) with the model's own similarity of (E_c, E_i) as its gold
-    score, and one control pair with the gold score 0, so that a model that finds all sentences alike loses: E with the
-    next sentence of another idiom in the same subset.
+    The control pair of a triplet is its sentence E with the next sentence of another idiom in the same subset.
     """
     rows = []
     for subset, triplets in triplets_by_subset.items():
@@ -174,11 +177,8 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
     if isinstance(data, Dataset):
         return data.path, _lexicon_sources(data, languages)
     if data == ASTITCH:
-        copy = AStitchData()
-        sources = {}
-        for subset in _chosen(languages, ASTITCH_LANGUAGES):
-            sources[subset] = _by_idiom(copy.triplets(subset), copy.pairs(subset))
-        return ASTITCH, sources
+        copy, chosen = AStitchData(), _chosen(languages, ASTITCH_LANGUAGES)
+        return ASTITCH, {subset: _by_idiom(copy.triplets(subset), copy.pairs(subset)) for subset in chosen}
     if data == CHENGYU:
         _chosen(languages, (CHENGYU_SUBSET,))
         triplets = read_chengyu_triplets(chengyu_path(TRAIN))
@@ -245,15 +245,3 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
 def idiom_key(idiom: str) -> str:
     """Return a key that idioms share if they differ only in case, punctuation and spaces."""
     return " ".join(_WORD.findall(lower(unicodedata.normalize("NFC", idiom), None).casefold())) or idiom
-
-
-def _digest(training: Sequence[Triplet], development: Sequence[SentencePair], test: Mapping[str, SentencePairs]) -> str:
-    records: list[list[object]] = []
-    for triplet in training:
-        records.append([triplet.original, triplet.correct, triplet.incorrect, triplet.idiom])
-    rows = list(development)
-    for pairs in test.values():
-        rows += pairs.rows
-    for row in rows:
-        records.append([row.sentence1, row.sentence2, row.kind, row.gold, row.other, row.concept, row.idiom])
-    return content_digest(records)

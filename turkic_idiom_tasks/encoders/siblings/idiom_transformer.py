@@ -54,11 +54,9 @@ class IdiomTokenTransformer(Transformer):
 
     def preprocess(self, inputs: Any, prompt: str | None = None, **options: Any) -> dict[str, Any]:
         """Return the features of inputs, in which tokens replace the idioms of texts; the prompt is left as it is."""
-        rewritten = list(inputs)
-        positions = [position for position, value in enumerate(rewritten) if isinstance(value, str)]
-        texts = self.rewrite([rewritten[position] for position in positions])
-        for position, text in zip(positions, texts, strict=True):
-            rewritten[position] = text
+        values = list(inputs)
+        texts = iter(self.rewrite([value for value in values if isinstance(value, str)]))
+        rewritten = [next(texts) if isinstance(value, str) else value for value in values]
         features: dict[str, Any] = super().preprocess(rewritten, prompt=prompt, **options)
         return features
 
@@ -139,12 +137,7 @@ class IdiomTokenTransformer(Transformer):
 
 
 def add_idiom_tokens(
-    model: SentenceTransformer,
-    tokens: Sequence[IdiomToken],
-    *,
-    initial: str,
-    seed: int,
-    classifier: Path | None = None,
+    model: SentenceTransformer, tokens: Sequence[IdiomToken], *, initial: str, seed: int, classifier: Path | None = None
 ) -> IdiomTokenTransformer:
     """Let a model's vocabulary and embeddings grow by one token per idiom; return the new first module.
 
@@ -170,11 +163,8 @@ def add_idiom_tokens(
         deviation = getattr(transformer.model.config, "initializer_range", _DEFAULT_DEVIATION)
         new_vectors = deviation * torch.randn(len(tokens), vectors.shape[1], generator=generator)
     else:
-        means = []
-        for row in tokens:
-            subwords = tokenizer(row.idiom, add_special_tokens=False)["input_ids"]
-            means.append(vectors[subwords].mean(0))
-        new_vectors = torch.stack(means)
+        subwords = tokenizer([row.idiom for row in tokens], add_special_tokens=False)["input_ids"]
+        new_vectors = torch.stack([vectors[of_idiom].mean(0) for of_idiom in subwords])
     # Without lstrip, some tokenizers would make the space before a token a sub-word of its own. Without a normalizer,
     # because one that lower-cases would look for the token in small letters.
     tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in tokens])

@@ -128,10 +128,7 @@ def train_seed(
 def save_classifier(
     classifier: SentenceClassifier, folder: Path, scores: SeedScores, settings: Mapping[str, Any]
 ) -> None:
-    """Write a folder that transformers loads, with the record of the training; write all files or none.
-
-    The folder must not exist; `settings` are everything that decided the weights.
-    """
+    """Write a new folder that transformers loads, with the settings and scores; write all files or none."""
     with new_model(folder) as unfinished:
         classifier.model.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)

@@ -26,14 +26,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry
-from turkic_idiom_tasks.splits import (
-    DEVELOPMENT,
-    TEST,
-    TRAIN,
-    is_development_idiom,
-    is_test_concept,
-    retrieval_split,
-)
+from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom, is_test_concept, retrieval_split
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData
 from turkic_idiom_tasks.tasks.siblings.semeval import semeval_sentences
 from turkic_idiom_tasks.training.regimes import text_key
@@ -105,8 +98,8 @@ def build_labelled(
         problems.append(f"--setup {setup}: a lexicon has one sentence of each use of an idiom; use {ZERO_SHOT}")
     if problems:
         raise usage_error("; ".join(problems))
+    subset = languages[0] if languages else "eng"
     if data == ASTITCH:
-        subset = languages[0] if languages else "eng"
         parts = dict.fromkeys(["train_zero_shot", f"train_{setup.replace('-', '_')}"])
         copy = AStitchData()
         rows = {}
@@ -117,7 +110,6 @@ def build_labelled(
             rows[part] = [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in labelled]
         return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
     if data == SEMEVAL:
-        subset = languages[0] if languages else "eng"
         rows = {}
         for part in ("train_zero_shot", "train_one_shot", "dev"):
             rows[part] = []
