@@ -62,9 +62,7 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
     dataset = current_dataset(data)
     if name:
         samples = item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
-        scorer = idiom_choice()
-        if name in OPEN_TASKS:
-            scorer = idiom_recall(data, name)
+        scorer = idiom_recall(data, name) if name in OPEN_TASKS else idiom_choice()
     else:
         samples = span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_spans()

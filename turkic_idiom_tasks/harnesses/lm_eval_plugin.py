@@ -29,7 +29,6 @@ from turkic_idiom_tasks.version import __version__
 log = logging.getLogger("turkic_idiom_tasks")
 
 MODEL_NAME = "token-classifier"
-MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
 GROUPS = tuple(f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native"))  # one for each kind of prompt
 _SPAN_TASKS = {group.replace("_span", f"_span_{code}"): code for group in GROUPS for code in LANGUAGES}
 _ITEM_TASKS = tasks()
@@ -78,7 +77,7 @@ def add_model(module: ModuleType) -> None:
     from lm_eval.api.registry import model_registry  # late, because only hosts that use lm-eval should import it
 
     if MODEL_NAME not in model_registry:
-        model_registry.register(MODEL_NAME, target=MODEL_TARGET)
+        model_registry.register(MODEL_NAME, target="turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM")
 
 
 def add_provenance(module: ModuleType) -> None:

@@ -44,16 +44,14 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.served import EmbeddingsClient
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
+from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS
 from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, local_meta, make_meta, pooled_name, refuse
-from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
-from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
+from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, IdiomTask
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.hub_client import offline_if_unreachable
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import count_parameters
 from turkic_idiom_tasks.splits import TEST
-
-IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 
 QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: in retrieval, and in a pair
 
@@ -172,9 +170,7 @@ class LoadedModel:
 
 def task_class(short: str) -> type[IdiomTask]:
     """Return the class of a task in mteb."""
-    if short in SIMILARITY_TASKS:
-        return SIMILARITY_CLASSES[SIMILARITY_TASKS[short].name]
-    return TASK_CLASSES[TASKS[short].name]
+    return TASK_CLASSES[(TASKS | SIMILARITY_TASKS)[short].name]
 
 
 def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:

@@ -242,10 +242,7 @@ class CharNgramEncoder(AbsEncoder):
             language = get_language(codes[-1] if prompt_type == PromptType.document else codes[0])
         except InputError:  # on a task of mteb in another language
             language = LANGUAGES[PIVOT]
-        texts: list[str] = []
-        for batch in inputs:
-            texts += batch["text"]
-        return char_ngrams.encode_texts(texts, language)
+        return char_ngrams.encode_texts([text for batch in inputs for text in batch["text"]], language)
 
 
 def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, str] | None = None) -> list[ModelMeta]:

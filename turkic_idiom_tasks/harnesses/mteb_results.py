@@ -22,7 +22,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import NO_REVISION
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_data import scores_for_json
-from turkic_idiom_tasks.harnesses.mteb_loading import IdiomTask
+from turkic_idiom_tasks.harnesses.mteb_tasks import IdiomTask
 from turkic_idiom_tasks.io.files import LOCK, locked, write_json, write_text
 from turkic_idiom_tasks.io.reading import display, read_json
 from turkic_idiom_tasks.results.predictions import subsets_of
@@ -152,9 +152,7 @@ class TaskFolder:
         view: dict[str, Any] = json.loads(result.model_dump_json())
         if old is None or old["dataset_revision"] != self.dataset.revision:
             return view
-        rows = {}
-        for row in (*old["scores"].get(TEST, []), *view["scores"].get(TEST, [])):
-            rows[row["hf_subset"]] = row
+        rows = {row["hf_subset"]: row for row in (*old["scores"].get(TEST, []), *view["scores"].get(TEST, []))}
         order = dict.fromkeys([*subsets_of(self.task.short), *rows])
         view["scores"] = old["scores"] | {TEST: [rows[subset] for subset in order if subset in rows]}
         return view

@@ -181,10 +181,8 @@ def _has_stems(answer: str, form: str, language: str) -> bool:
     ours, others = texts
     if len(ours) != len(others) or not ours:
         return False
-    for (word, word_stems), (other, other_stems) in zip(ours, others, strict=True):
-        if word != other and word_stems.isdisjoint(other_stems):
-            return False
-    return True
+    pairs = zip(ours, others, strict=True)
+    return all(word == other or word_stems & other_stems for (word, word_stems), (other, other_stems) in pairs)
 
 
 def _is_placed(answer: str, item: Item, entry: Entry) -> bool:

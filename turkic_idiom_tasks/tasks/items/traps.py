@@ -223,9 +223,7 @@ class Pools:
             candidate = Option(text, concept)
             for key in pool_keys(self._lexicon, candidate, self._language):
                 members.setdefault(key, []).append(candidate)
-        self._pools = {}
-        for key, candidates in members.items():
-            self._pools[key] = Pool(candidates, relations, language=language)
+        self._pools = {key: Pool(options, relations, language=language) for key, options in members.items()}
 
     def traps(
         self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None

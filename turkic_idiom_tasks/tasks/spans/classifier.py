@@ -42,11 +42,9 @@ class TokenClassifier:
         tokenizer.padding_side = tokenizer.truncation_side = "right"  # windows and positions count from the left
         give_pad_token(tokenizer)
         self.max_length = window_length(model.config, tokenizer, max_length=max_length)  # special tokens included
-        # The tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM
-        self._tags: list[str] = []
         labels = [str(model.config.id2label[number]) for number in range(model.config.num_labels)]
-        for label in labels:
-            self._tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
+        # The tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM
+        self._tags = [TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), "") for label in labels]
         if sorted(self._tags) != sorted(LABELS):
             raise InputError(
                 f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it "
@@ -139,11 +137,8 @@ class TokenClassifier:
                 position_in_window += 1
         predictions = []
         for words, tag_by_position in zip(sentences, subwords, strict=True):
-            tags, owners = [], []
-            for position in sorted(tag_by_position):
-                owner, tag = tag_by_position[position]
-                owners.append(owner)
-                tags.append(tag)
+            in_order = [tag_by_position[position] for position in sorted(tag_by_position)]
+            owners, tags = [owner for owner, _ in in_order], [tag for _, tag in in_order]
             tags_of_words = [tag or OUTSIDE for tag in word_tags(tags, owners, len(words))]
             predictions.append(Prediction(tuple(tags_of_words), tuple(tags), tuple(owners)))
         return predictions
