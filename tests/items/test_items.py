@@ -22,9 +22,8 @@ from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, b
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling, letter_overlap
-from turkic_idiom_tasks.tasks.items.panel import produced_shares
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
-from turkic_idiom_tasks.tasks.items.scoring import image_of
+from turkic_idiom_tasks.tasks.items.scoring import image_of, produced_shares
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
 from turkic_idiom_tasks.tasks.items.written import BLANK
 

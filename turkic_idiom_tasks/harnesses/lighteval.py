@@ -17,7 +17,7 @@ from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.lm_eval_names import GENERATIVE, PREFIX, tasks
+from turkic_idiom_tasks.harnesses.lm_eval_yaml import GENERATIVE, PREFIX, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.items import KINDS, build_items

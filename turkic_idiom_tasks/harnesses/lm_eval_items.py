@@ -43,10 +43,7 @@ class _Splits(dict[str, HarnessDataset]):
 
 
 class ItemTask(bridge.IdiomTask):
-    """A task whose examples (`--num_fewshot`) are training items under the prompt of the question itself.
-
-    The training items are only built if examples are wanted.
-    """
+    """A task whose examples (`--num_fewshot`) are training items under the prompt of the question itself."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._samplers: dict[str, ContextSampler] = {}

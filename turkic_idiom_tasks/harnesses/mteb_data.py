@@ -15,10 +15,11 @@ from mteb.abstasks.sts import AbsTaskSTS
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.results.predictions import Similarities
-from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
 from turkic_idiom_tasks.splits import TEST
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -150,9 +151,13 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
         return scores_for_json(score_subset(similarities).scores)
 
 
-def sts_metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
-    """Return the metadata of a similarity task, with the fields that all have alike."""
+def sts_metadata(
+    name: str, description: str, *, main_score: str = MAIN_SCORES[STS], sample_creation: str = "found", **fields: Any
+) -> TaskMetadata:
+    """Return the metadata of a similarity task, with the fields that all or most have alike."""
     return TaskMetadata(
+        main_score=main_score,
+        sample_creation=sample_creation,
         name=name,
         description=description,
         type="STS",

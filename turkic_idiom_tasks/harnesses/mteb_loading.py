@@ -8,7 +8,7 @@ import runpy
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -142,7 +142,7 @@ class LoadedModel:
         return ""
 
     def evaluate_subset(
-        self, dataset: Dataset, key: SubsetKey, *, batch_size: int = BATCH_SIZE
+        self, dataset: Dataset, key: SubsetKey, *, batch_size: int
     ) -> tuple[Prediction, dict[str, Any]]:
         """Return the prediction for a subset and mteb's row of scores, from mteb's evaluation, which any model has."""
         task, subset = task_class(key[0])(dataset=dataset), key[1]
@@ -400,8 +400,8 @@ def _wrapped(
 
 def _of_wrapper(wrapper: Any, meta: ModelMeta, *, pooling: str | None) -> LoadedModel:
     wrapper.mteb_model_meta = meta  # the wrapper derives its own from the model, without our name and revision
-    try:
+    encoder = None
+    with suppress(InputError):  # it does not begin with a text transformer
         backbone_of(wrapper.model)
-    except InputError:  # it does not begin with a text transformer
-        return LoadedModel(meta, wrapper, None, pooling)
-    return LoadedModel(meta, wrapper, wrapper.model, pooling)
+        encoder = wrapper.model
+    return LoadedModel(meta, wrapper, encoder, pooling)

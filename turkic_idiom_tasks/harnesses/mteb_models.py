@@ -65,8 +65,7 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             except Exception as error:  # the other models must be registered even if one folder is bad
                 problem = f"{MODELS_VARIABLE}: {error}"
         log.warning("%s", problem)
-        refused_names = [name, *(pooled_name(name, pooling) for pooling in POOLINGS)] if name else []
-        for refused in refused_names:
+        for refused in (name, *(pooled_name(name, pooling) for pooling in POOLINGS)) if name else ():
             meta = registry.get(refused) or make_meta(refused, revision=NO_REVISION, loader=refuse, arguments={})
             # mteb checks the extras that a model needs before it calls the loader, so a refusal must need none
             changes = {"loader": refuse, "loader_kwargs": {"problem": problem}, "extra_requirements_groups": None}

@@ -53,8 +53,7 @@ class TaskFolder:
     @cached_property
     def view(self) -> Path:
         """Return the path of mteb's own file."""
-        path: Path = ResultCache(self.output).get_task_result_path(self.task.metadata.name, self.meta)
-        return path
+        return Path(ResultCache(self.output).get_task_result_path(self.task.metadata.name, self.meta))
 
     @property
     def path(self) -> Path:

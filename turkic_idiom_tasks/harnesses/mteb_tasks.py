@@ -8,7 +8,6 @@ from typing import Any
 
 import datasets
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
-import numpy as np
 from mteb.abstasks.retrieval import AbsTaskRetrieval
 from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
@@ -75,12 +74,8 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         NaN among the similarities is an InputError.
         """
         pool = self.source().pool(self.short, hf_subset)
-        similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # of documents not retrieved
-        for query, retrieved in results.items():
-            columns = [pool.column[document] for document in retrieved]
-            similarities[pool.row[query], columns] = list(retrieved.values())
         try:
-            rankings = Rankings.from_similarities(pool, similarities)
+            rankings = Rankings.from_retrieved(pool, results)
         except ValueError as error:
             raise InputError(f"{pool.task}, {pool.subset}: {error}; load the model in float32") from error
         self.predictions[hf_split, hf_subset] = rankings

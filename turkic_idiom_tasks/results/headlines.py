@@ -71,11 +71,12 @@ def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) ->
 
 def similarity_headline(similarities: Similarities, *, language: str) -> Headline | None:
     """Return the headline of sentence pairs in one of our languages (code); None if there is none."""
-    pairs, values = similarities.pairs, similarities.values
+    pairs, of_ngrams = similarities.pairs, _ngram_similarities(similarities.pairs, language)
     incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-    gains = values[pairs.correct[incorrect]] - values[incorrect]
-    concepts = tuple(pairs.concepts[position] for position in incorrect)
-    return _pair_headline(concepts, gains, _margins_of_pairs(pairs, language))
+    gains, margins = (
+        values[pairs.correct[incorrect]] - values[incorrect] for values in (similarities.values, of_ngrams)
+    )
+    return _pair_headline(tuple(pairs.concepts[position] for position in incorrect), gains, margins)
 
 
 def has_headline(chosen: npt.NDArray[np.bool_]) -> bool:
@@ -129,11 +130,9 @@ def _rivals(pool: Pool) -> tuple[list[tuple[int, int, int]], Floats]:
 
 
 @lru_cache(maxsize=64)
-def _margins_of_pairs(pairs: SentencePairs, code: str) -> Floats:
-    """Return by how much the n-grams find the correct sentence nearer than the incorrect one, for each such pair."""
+def _ngram_similarities(pairs: SentencePairs, code: str) -> Floats:
+    """Return (P,) the similarity of each pair by the n-grams."""
     first = encode_texts([row.sentence1 for row in pairs.rows], LANGUAGES[code])
     second = encode_texts([row.sentence2 for row in pairs.rows], LANGUAGES[code])
-    values = (first * second).sum(axis=1).astype(np.float64)
-    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-    margins: Floats = values[pairs.correct[incorrect]] - values[incorrect]
-    return margins
+    similarities: Floats = (first * second).sum(axis=1).astype(np.float64)
+    return similarities

@@ -13,7 +13,7 @@ from turkic_idiom_tasks.tasks.items.written import blanked
 CLOZE_OPEN, RECALL, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN = (
     "cloze_open", "recall", "recall_en", "recall_three", "translate", "situation_open",
 )  # fmt: skip
-# Name -> the open task of whose items it asks the hard ones alone; see `panel`
+# Name -> the open task of whose items it asks the hard ones alone; see `scoring.HARD`
 HARD_TASKS = {"recall_hard": RECALL, "situation_open_hard": SITUATION_OPEN}
 
 
