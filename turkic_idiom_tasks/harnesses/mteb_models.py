@@ -188,9 +188,8 @@ def load_local(
     """Load a local checkpoint unchanged in mteb's own wrapper; stock mteb cannot load one by its path."""
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
-    return SentenceTransformerEncoderWrapper(
-        load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
-    )
+    model = load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
+    return SentenceTransformerEncoderWrapper(model)
 
 
 def load_community(
