@@ -19,8 +19,7 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import OUTSIDE
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
-from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier
-from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
+from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier, score_predictions
 
 LENGTHS = ((1, 8), (9, 16), (17, 30), (31, 1000))  # words
 

@@ -20,8 +20,7 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.spans import Span, iob2_tags
 from turkic_idiom_tasks.splits import TRAIN
-from turkic_idiom_tasks.tasks.spans.classifier import Prediction
-from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
+from turkic_idiom_tasks.tasks.spans.classifier import Prediction, score_predictions
 from turkic_idiom_tasks.training.config import SEEDS
 from turkic_idiom_tasks.training.span import load_untuned
 

@@ -16,7 +16,7 @@ from hub_datasets.language_model import reply_to
 from turkic_idiom_tasks import __version__
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE
+from turkic_idiom_tasks.harnesses.inspect_tasks import TEMPERATURE
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.results.inspect_files import open_log
 from turkic_idiom_tasks.tasks.items.explain import EXPLAIN, explanations

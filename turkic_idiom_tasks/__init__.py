@@ -24,9 +24,8 @@ def __getattr__(name: str) -> object:
     if name.startswith("TurkicIdiom") or name.endswith("STS"):
         import mteb  # noqa: F401  # mteb must be complete before our tasks import parts of it
 
-        from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks
+        from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES
 
-        classes = {**mteb_tasks.TASK_CLASSES, **mteb_similarity.SIMILARITY_CLASSES}
-        if name in classes:
-            return classes[name]
+        if name in TASK_CLASSES:
+            return TASK_CLASSES[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

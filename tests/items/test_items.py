@@ -22,9 +22,8 @@ from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, b
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling, letter_overlap
-from turkic_idiom_tasks.tasks.items.panel import produced_shares
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
-from turkic_idiom_tasks.tasks.items.scoring import image_of
+from turkic_idiom_tasks.tasks.items.scoring import image_of, produced_shares
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
 from turkic_idiom_tasks.tasks.items.written import BLANK
 
@@ -40,25 +39,29 @@ def dataset():
 @pytest.fixture(scope="module")
 def sets(dataset):
     """(kind, language, target) -> items of some sets."""
-    names = (*SETS, ("usage", "tr", None))
-    return {(kind, language, target): build_items(dataset, kind, language, target) for kind, language, target in names}
+    return {name: build_items(dataset, *name) for name in (*SETS, ("usage", "tr", None))}
+
+
+def assert_options_differ(item, lexicon, *, n):
+    """An item has n different texts, of which the right one is of its concept, and none is judged like another."""
+    concepts = [option.concept for option in item.options]
+    assert len({fold(option.text, LANGUAGES[item.target]) for option in item.options}) == n
+    assert concepts[item.gold] == item.concept
+    assert [option.trap is None for option in item.options] == [place == item.gold for place in range(n)]
+    assert lexicon.equivalents.keys().isdisjoint(itertools.combinations(sorted(concepts), 2))
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_options_are_four_texts_of_one_part_of_speech_none_judged_like_another(dataset, sets, name):
     concepts = dataset.lexicon.concepts
-    language = LANGUAGES[name[2] or name[1]]
     judged, same = dataset.lexicon.equivalents, dataset.lexicon.judged("same")
     for item in sets[name]:
-        assert len({fold(option.text, language) for option in item.options}) == 4
+        assert_options_differ(item, dataset.lexicon, n=4)
         assert len({concepts[option.concept].pos for option in item.options}) == 1
-        assert [option.trap is None for option in item.options] == [place == item.gold for place in range(4)]
-        assert item.options[item.gold].concept == item.concept
         assert retrieval_split(item.concept) == "test"
-        # judged by the file itself, pair by pair, and over one concept with the same meaning
-        options = [option.concept for option in item.options]
-        pairs = [*itertools.combinations(options, 2)]
-        pairs += itertools.product(same.get(item.concept, ()), set(options) - {item.concept})
+        # nor over one concept with the same meaning
+        traps = {option.concept for option in item.options} - {item.concept}
+        pairs = itertools.product(same.get(item.concept, ()), traps)
         assert judged.keys().isdisjoint(tuple(sorted(pair)) for pair in pairs)
 
 
@@ -81,15 +84,10 @@ def test_rivals_are_ten_near_options_none_judged_like_another_and_no_twins(datas
     nearest = {row["concept"]: row["nearest"] for row in map(json.loads, NEAREST.read_text("utf-8").splitlines())}
     items = build_items(dataset, *name)
     assert len(items) > 140
-    language = LANGUAGES[name[-1]]
     for item in items:
-        concepts = [option.concept for option in item.options]
-        assert len({fold(option.text, language) for option in item.options}) == 10
-        assert concepts[item.gold] == item.concept
-        assert set(concepts) - {item.concept} <= set(nearest[item.concept])
+        assert_options_differ(item, dataset.lexicon, n=10)
+        assert {option.concept for option in item.options} - {item.concept} <= set(nearest[item.concept])
         assert {option.trap for option in item.options} == {None, "near"}
-        pairs = itertools.combinations(sorted(concepts), 2)
-        assert dataset.lexicon.equivalents.keys().isdisjoint(pairs)
     names = ("longest", "shortest", "position", "middle", *(["overlap"] if len(name) == 2 else []))
     for baseline in names:
         assert abs(baseline_accuracy(baseline, items) - 0.1) <= FIVE_POINTS + 0.02, baseline
@@ -277,18 +275,14 @@ def stems(text, language):
 def without(dataset, concept):
     """Return the dataset as if a concept had never been written."""
     lexicon = dataset.lexicon
-    entries = {}
-    for language, rows in lexicon.entries.items():
-        entries[language] = {name: entry for name, entry in rows.items() if name != concept}
-    return LexiconDataset(
-        replace(
-            lexicon,
-            concepts={name: row for name, row in lexicon.concepts.items() if name != concept},
-            entries=entries,
-            equivalents={pair: verdict for pair, verdict in lexicon.equivalents.items() if concept not in pair},
-        ),
-        "without",
-    )
+
+    def rest(rows):
+        return {name: row for name, row in rows.items() if name != concept}
+
+    entries = {language: rest(rows) for language, rows in lexicon.entries.items()}
+    judged = {pair: verdict for pair, verdict in lexicon.equivalents.items() if concept not in pair}
+    changes = {"concepts": rest(lexicon.concepts), "entries": entries, "equivalents": judged}
+    return LexiconDataset(replace(lexicon, **changes), "without")
 
 
 def test_growth_moves_few_items(dataset, sets):
@@ -353,9 +347,8 @@ def test_options_are_never_judged_alike_and_do_not_depend_on_the_order(judgement
     lexicon = small_lexicon(N_CONCEPTS, judgements=judgements)
     items = build_items(LexiconDataset(lexicon, "small"), "meaning", "tr")
     for item in items:
-        concepts = [option.concept for option in item.options]
-        assert len(set(concepts)) == len({option.text for option in item.options}) == 4
-        assert lexicon.equivalents.keys().isdisjoint(itertools.combinations(sorted(concepts), 2))
+        assert_options_differ(item, lexicon, n=4)
+        assert len({option.concept for option in item.options}) == 4
     permuted = small_lexicon(N_CONCEPTS, judgements=judgements, order=order)
     assert build_items(LexiconDataset(permuted, "small"), "meaning", "tr") == items
 

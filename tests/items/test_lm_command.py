@@ -61,14 +61,8 @@ def test_requests_and_tokens_counted_by_hand():
     choice, recall = (ItemSet(task, "tr", "tr") for task in ("meaning", "recall"))
     n_tokens = len(prompt(item)) / CHARACTERS_PER_TOKEN
     # four options: 4 * (the prompt + 2 for the answer), for each of two items
-    assert list(cost(choice, [item, item]).values()) == [
-        "meaning_tr",
-        2,
-        8,
-        round(8 * (n_tokens + 2)),
-        2,
-        round(2 * n_tokens),
-    ]
+    expected = ["meaning_tr", 2, 8, round(8 * (n_tokens + 2)), 2, round(2 * n_tokens)]
+    assert list(cost(choice, [item, item]).values()) == expected
     n_open_tokens = len(open_prompt(item, "recall")) / CHARACTERS_PER_TOKEN
     assert list(cost(recall, [item, item]).values()) == ["recall_tr", 2, 0, 0, 2, round(2 * n_open_tokens)]
     with_examples = cost(choice, [item, item], shots=3)

@@ -42,6 +42,11 @@ ITEM = Item(
 )
 
 
+@pytest.fixture(scope="module")
+def dataset():
+    return current_dataset()
+
+
 @pytest.mark.parametrize(
     ("answer", "exact", "lemma", "accepted"),
     [
@@ -68,18 +73,6 @@ def test_the_open_cloze_needs_the_lexicon_of_its_items():
         score_open("cloze_open", [ITEM], ["a", "b"], LEXICON)
 
 
-def recalled(language, concept, answer):
-    """The judgement of an answer to the definition of a concept in the bundled lexicon."""
-    dataset = current_dataset()
-    (item,) = [item for item in build_items(dataset, "recall", language) if item.concept == concept]
-    (judgement,) = judge_open("recall", [item], [answer], dataset.lexicon)
-    scores = score_open("recall", [item], [answer], dataset.lexicon)
-    assert scores["unreadable"] == (answer is None)
-    assert (scores["exact"], scores["accepted"]) == (judgement.is_exact, judgement.is_accepted)
-    assert scores["unjudged"] == judgement.is_unjudged
-    return judgement.is_exact, judgement.has_lemma, judgement.is_accepted, judgement.is_unjudged
-
-
 IDIOM, FORM, ACCEPTED, WRONG, UNJUDGED = (1, 1, 1, 0), (0, 1, 1, 0), (0, 0, 1, 0), (0, 0, 0, 0), (0, 0, 0, 1)
 
 
@@ -102,14 +95,16 @@ IDIOM, FORM, ACCEPTED, WRONG, UNJUDGED = (1, 1, 1, 0), (0, 1, 1, 0), (0, 0, 1, 0
         ("tr", "a-tiny-bit-of", "", WRONG),
     ],
 )
-def test_answers_to_recall(language, concept, answer, expected):
-    assert recalled(language, concept, answer) == expected
+def test_answers_to_recall(dataset, language, concept, answer, expected):
+    (item,) = [item for item in build_items(dataset, "recall", language) if item.concept == concept]
+    scores = score_open("recall", [item], [answer], dataset.lexicon)
+    assert tuple(scores[name] for name in ("exact", "lemma", "accepted", "unjudged")) == expected
+    assert scores["unreadable"] == (answer is None)
 
 
-def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_digest():
+def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_digest(dataset):
     path = files("turkic_idiom_tasks.tasks.items") / "judged_answers.jsonl"
     assert hashlib.sha256(path.read_bytes()).hexdigest().startswith(answers_digest())
-    dataset = current_dataset()
     lexicon = dataset.lexicon
     order = ["same", "fits", "related", "no"]
     sentences = {(code, item.text) for code in lexicon.entries for item in build_items(dataset, "cloze_open", code)}
@@ -126,8 +121,7 @@ def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_dig
 
 
 @pytest.mark.parametrize("task", OPEN_TASKS)
-def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(task):
-    dataset = current_dataset()
+def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(dataset, task):
     for item in build_items(dataset, task, "tr", "az" if task == "translate" else None)[:20]:
         answer = item.options[item.gold].text
         assert answer == dataset.lexicon.of(item.target)[item.concept].idiom or task == "cloze_open"
@@ -138,9 +132,8 @@ def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(task):
             assert answer not in question or task == "translate"  # an idiom that both languages have
 
 
-def test_what_the_open_tasks_show():
+def test_what_the_open_tasks_show(dataset):
     """Of each concept its English gloss; another sentence than that of the cloze, or none; the languages by name."""
-    dataset = current_dataset()
     concepts, turkish = dataset.lexicon.concepts, dataset.lexicon.of("tr")
     for item in build_items(dataset, "recall_en", "uz"):
         assert item.text == concepts[item.concept].gloss
@@ -163,15 +156,13 @@ def test_what_the_open_tasks_show():
         (None, 0, 0, 0),
     ],
 )
-def test_of_three_answers_the_best_counts(answer, first, accepted, unjudged):
-    dataset = current_dataset()
+def test_of_three_answers_the_best_counts(dataset, answer, first, accepted, unjudged):
     (item,) = [item for item in build_items(dataset, "recall_three", "tr") if item.concept == "a-tiny-bit-of"]
     scores = score_open("recall_three", [item], [answer], dataset.lexicon)
     assert [scores[name] for name in ("first", "accepted", "unjudged")] == [first, accepted, unjudged]
 
 
-def test_a_translation_is_judged_in_the_language_of_the_answer():
-    dataset = current_dataset()
+def test_a_translation_is_judged_in_the_language_of_the_answer(dataset):
     items = build_items(dataset, "translate", "az", "tr")
     (item,) = [item for item in items if item.concept == "a-tiny-bit-of"]
     answers = ["tırnak kadar", "devede kulak", item.idiom, "diz çökmek"]  # idiom, judged `same`, Azerbaijani, unjudged

@@ -54,13 +54,18 @@ def test_a_query_is_spelling_free_if_its_answers_stand_behind_the_first_twentiet
     assert scored.headline is None  # with one spelling-free query of two there is none
 
 
-def test_the_headline_of_t2_is_the_corrected_score():
-    pool = dataset.pool("T2", "gag")
+@pytest.mark.parametrize(("task", "subset"), [("T1", "tur-azj"), ("T2", "gag"), ("T4", "tur")])
+def test_a_model_that_ranks_the_answers_first_has_one(task, subset):
+    pool = dataset.pool(task, subset)
     perfect = np.zeros((len(pool.queries), len(pool.documents)))
     for row, columns in enumerate(pool.relevant):
         perfect[row, columns] = 1.0
     assert score_subset(Rankings.from_similarities(pool, perfect)).headline.score == pytest.approx(1.0)
-    tied = score_subset(Rankings.from_similarities(pool, np.zeros_like(perfect)))
+
+
+def test_the_headline_of_t2_is_the_corrected_score():
+    pool = dataset.pool("T2", "gag")
+    tied = score_subset(Rankings.from_similarities(pool, np.zeros((len(pool.queries), len(pool.documents)))))
     assert tied.headline.score == pytest.approx(0.0, abs=1e-12)
     floors = [random_ndcg(len(pool.documents), len(columns)) for columns in pool.relevant]
     assert tied.headline.chance == pytest.approx(np.mean(floors))

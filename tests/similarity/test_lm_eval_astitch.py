@@ -5,8 +5,8 @@ from sklearn.metrics import f1_score
 
 from tests.lm_eval_runs import evaluate
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch import build_questions, data_in_use
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
-from turkic_idiom_tasks.tasks.siblings.questions import build_questions, questions_revision
 
 
 def test_the_questions_say_what_is_asked_and_which_letter_is_right(labelled_astitch):
@@ -24,7 +24,7 @@ def test_the_questions_say_what_is_asked_and_which_letter_is_right(labelled_asti
     assert [question["letters"][question["gold"]] for question in meant[:3]] == ["A", "B", "B"]  # yes, no, no
     (example, *_) = build_questions(data, "idiomaticity", "eng", part="train_few_shot")
     assert "sat in the tree" in example["query"]
-    assert questions_revision(meant) != questions_revision(meant[1:])
+    assert data_in_use("meaning", "eng")[1] != data_in_use("meaning", "por")[1]
 
 
 def test_the_questions_of_the_real_data_are_as_many_as_the_paper_says(outside_data):
@@ -48,7 +48,7 @@ def test_scores_of_models_that_are_right_constant_and_mixed(labelled_astitch, ma
         for reading in ("strict", "flexible") if name.endswith("_gen") else ("none",):
             assert (row[f"macro_f1,{reading}"], row[f"acc,{reading}"]) == (1, 1), name
     metadata = results["configs"]["astitch_meaning_por"]["metadata"]
-    assert metadata["data_revision"] == questions_revision(build_questions(AStitchData(), "meaning", "por"))
+    assert metadata["data_revision"] == data_in_use("meaning", "por")[1]
     results = evaluate(lambda document: "A", groups, manager)
     # always idiomatic, 2 of 4: label 0 has 2 * 2 / (2 + 4), label 1 has 0
     assert results["results"]["astitch_idiomaticity_eng"]["macro_f1,none"] == pytest.approx(1 / 3)

@@ -19,12 +19,7 @@ from turkic_idiom_tasks.dataset.similarity import (
 )
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.load import load_lexicon
-from turkic_idiom_tasks.metrics.similarity import (
-    resampled_spearman,
-    similarity_scores,
-    spearman,
-    weighted_spearman,
-)
+from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores, spearman, weighted_spearman
 
 VALUES = st.lists(st.integers(0, 5), min_size=3, max_size=12)
 

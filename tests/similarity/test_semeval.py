@@ -73,9 +73,8 @@ def test_what_does_not_fit_is_named(semeval, monkeypatch, capsys):
     text = gold.read_text(encoding="utf-8")
     for old, new, part in (("100,dev", "999,dev", "pair 999"), (",0.5,", ",2,", "between 0 and 1")):
         gold.write_text(text.replace(old, new), encoding="utf-8")
-        with pytest.raises(InputError, match=part) as caught:
+        with pytest.raises(InputError, match=f"{gold}.*{part}"):
             semeval_dataset()
-        assert str(gold) in str(caught.value)
     gold.unlink()
     with pytest.raises(InputError, match=r"SEMEVAL_IDIOM_DATA .*dev\.gold\.csv"):
         semeval_dataset()

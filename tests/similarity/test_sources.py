@@ -60,18 +60,16 @@ def test_braces_mark_the_idiom_of_a_chinese_row(chengyu):
 )
 def test_a_row_without_a_part_is_named(tmp_path, row, part):
     path = write_csv(tmp_path / "test.csv", [("S", "A_c", "A_i", "sim"), row])
-    with pytest.raises(InputError, match=part) as caught:
+    with pytest.raises(InputError, match=f"{path}:2.*{part}"):
         read_chengyu(path)
-    assert f"{path}:2" in str(caught.value)
 
 
 def test_a_pair_without_its_rewordings_is_named(astitch):
     path = astitch / "Dataset/Task2/CreateEvaluationData/EN/NoResults/evalData/test_rawSimData.csv"
     text = path.read_text(encoding="utf-8").replace(f"{CORRECT},{INCORRECT}", f"{CORRECT},None")
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="needs a correct and an incorrect sentence") as caught:
+    with pytest.raises(InputError, match=f"{path}:3.*needs a correct and an incorrect sentence"):
         AStitchData(astitch).pairs("eng")
-    assert f"{path}:3" in str(caught.value)
 
 
 def test_a_repeated_row_of_chengyu_counts_once_or_is_named_with_both_lines(chengyu):
@@ -83,7 +81,5 @@ def test_a_repeated_row_of_chengyu_counts_once_or_is_named_with_both_lines(cheng
     assert read_chengyu(path).rows == expected
     for number, similarity in ((1, "0.5"), (2, ""), (2, "0.9"), (3, "1")):
         write_csv(path, [*rows, [*rows[number][:3], similarity]])
-        with pytest.raises(InputError, match="another similarity") as caught:
+        with pytest.raises(InputError, match=f"^{path}:5.*{path}:{number + 1} .*another similarity"):
             read_chengyu(path)
-        assert f"{path}:5" in str(caught.value)
-        assert f"{path}:{number + 1} " in str(caught.value)

@@ -49,9 +49,29 @@ WITHOUT_POSITIVE = Triplet("a night owl", None, "a dark bird", "night owl")
 WITHOUT_NEGATIVE = Triplet("a top dog", "a leader", None, "top dog")
 
 
+HEAD = ("original", "correct", "incorrect", "idiom")  # of a table of triplets
+
+
 @pytest.fixture(scope="module")
-def toy(tmp_path_factory):
+def toy_folder(tmp_path_factory):
     return write_toy_chengyu(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture
+def toy(toy_folder, monkeypatch):
+    """The folder of a ChengyuSTS that a tiny model can learn, which is the one in use."""
+    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy_folder))
+    return toy_folder
+
+
+@pytest.fixture
+def data(toy):
+    return build_triplets("chengyu")
+
+
+@pytest.fixture
+def trainee(sentence_model):
+    return load_trainee(str(sentence_model), task="T2")
 
 
 def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
@@ -81,7 +101,8 @@ def test_the_targets_of_the_regression():
 
 
 def test_development_pairs_are_scored_as_the_task_scores_its_own():
-    kinds = {row.id: (row.sentence1, row.sentence2, row.gold, row.other) for row in development_rows({"x": [A, A, WITHOUT_NEGATIVE]})}  # fmt: skip  # noqa: E501
+    rows = development_rows({"x": [A, A, WITHOUT_NEGATIVE]})
+    kinds = {row.id: (row.sentence1, row.sentence2, row.gold, row.other) for row in rows}
     assert kinds["x/0/correct"] == (A.original, A.correct, 1.0, None)
     assert kinds["x/0/incorrect"] == (A.original, A.incorrect, None, "x/0/reference")
     assert kinds["x/0/reference"][:2] == (A.correct, A.incorrect)
@@ -92,11 +113,9 @@ def test_development_pairs_are_scored_as_the_task_scores_its_own():
 @pytest.fixture
 def astitch_with_training(astitch, monkeypatch):
     """The miniature with a training file: 30 idioms, and one of the test pairs, in another spelling."""
-    rows = [("original", "correct", "incorrect", "idiom")]
-    rows += [(f"A {n} b .", f"C {n} .", f"I {n} .", f"idiom {n}") for n in range(30)]
-    rows.append((SENTENCE, CORRECT, INCORRECT, "Gold-Mine"))
+    rows = [(f"A {n} b .", f"C {n} .", f"I {n} .", f"idiom {n}") for n in range(30)]
     folder = astitch / "Dataset" / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / "EN" / "trainData"
-    write_csv(folder / "trainToPredict.csv", rows)
+    write_csv(folder / "trainToPredict.csv", [HEAD, *rows, (SENTENCE, CORRECT, INCORRECT, "Gold-Mine")])
     monkeypatch.setenv("ASTITCH_DATA", str(astitch))
 
 
@@ -145,7 +164,7 @@ def test_no_language_trains_on_what_another_one_tests():
 
 
 def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_path):
-    rows = [("original", "correct", "incorrect", "idiom")]
+    rows = [HEAD]
     for number in range(40):
         for name in (f"İpe {number} un sermek", f"ipe {number} un sermek"):
             rows.append((f"{name}.", f"c {name}", f"i {name}", name))
@@ -160,8 +179,7 @@ def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_pa
 
 
 def test_the_revision_depends_on_what_the_idiom_is(tmp_path):
-    rows = [("original", "correct", "incorrect", "idiom")]
-    rows += [(f"A {number} b.", f"C {number}.", f"I {number}.", f"idiom {number}") for number in range(40)]
+    rows = [HEAD, *((f"A {number} b.", f"C {number}.", f"I {number}.", f"idiom {number}") for number in range(40))]
     table = write_csv(tmp_path / "triplets.csv", rows)
     before = build_triplets(str(table))
     assert build_triplets(str(table)).revision == before.revision
@@ -171,17 +189,15 @@ def test_the_revision_depends_on_what_the_idiom_is(tmp_path):
     assert build_triplets(str(table)).revision != before.revision
 
 
-def test_the_prompt_for_similarity_stands_before_every_sentence(sentence_model, toy, tmp_path, monkeypatch):
+def test_the_prompt_for_similarity_stands_before_every_sentence(sentence_model, trainee, data, tmp_path):
     """Training, its scores before and after, `turkic-idiom run` and the saved model agree on it."""
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
+    pairs = data.test["cmn"]
+    plain = pair_similarities(trainee.model, pairs)
     prompted = SentenceTransformer(str(sentence_model), prompts={"STS": f"{WORDS[14]} ", "query": "x"}, device="cpu")
     prompted.save_pretrained(str(tmp_path / "prompted"), create_model_card=False)
-    data = build_triplets("chengyu")
     trainee = load_trainee(str(tmp_path / "prompted"), task="T2")
-    pairs = data.test["cmn"]
-    plain = pair_similarities(load_trainee(str(sentence_model), task="T2").model, pairs)
-    assert np.abs(pair_similarities(trainee.model, pairs) - plain).max() > 1e-3
     untuned = pair_similarities(trainee.model, pairs)
+    assert np.abs(untuned - plain).max() > 1e-3
     tuned = fine_tune_similarity(trainee, data, config=SimilarityConfig(epochs=1, batch_size=8, seed=1))
     options = make_options(tasks=["ChengyuSTS"], output=tmp_path / "results", device="cpu")
     (run,) = run_models([str(tmp_path / "prompted")], open_dataset(""), options)
@@ -199,11 +215,9 @@ def test_a_row_with_one_part_gives_way_to_a_complete_one(tmp_path):
     assert triplets == [Triplet("ab", "c", "d", "a"), Triplet("e", None, "f", "")]
 
 
-def test_simcse_teaches_what_the_idioms_mean(sentence_model, toy, monkeypatch):
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
-    data = build_triplets("chengyu")
+def test_simcse_teaches_what_the_idioms_mean(trainee, data):
     config = SimilarityConfig(epochs=8, batch_size=8, learning_rate=3e-3, seed=1)
-    trainee, pairs = load_trainee(str(sentence_model), task="T2"), data.test["cmn"]
+    pairs = data.test["cmn"]
     before = similarity_scores(pairs, pair_similarities(trainee.model, pairs))
     tuned = fine_tune_similarity(trainee, data, config=config)
     after = similarity_scores(pairs, pair_similarities(tuned.model, pairs))
@@ -218,14 +232,13 @@ def test_simcse_teaches_what_the_idioms_mean(sentence_model, toy, monkeypatch):
     )
 
 
-def test_the_regression_comes_nearer_to_its_targets(sentence_model, toy, tmp_path, monkeypatch):
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
+@pytest.mark.usefixtures("toy")
+def test_the_regression_comes_nearer_to_its_targets(trainee, tmp_path):
     distant = [("0.0", first, second) for first, second in pairwise(WORDS)]
     distant += [("0.0", WORDS[0], WORDS[8]), ("0.0", WORDS[8], WORDS[0])]  # a test pair, in both orders
     data = build_triplets("chengyu", general=write_csv(tmp_path / "general.csv", distant))
     assert len(data.general) == len(WORDS) - 1
     pairs = SentencePairs("general", data.general)
-    trainee = load_trainee(str(sentence_model), task="T2")
     before = pair_similarities(trainee.model, pairs).mean()
     config = SimilarityConfig(epochs=4, batch_size=8, learning_rate=3e-3, loss="cosine", seed=1)
     tuned = fine_tune_similarity(trainee, data, config=config)
@@ -234,10 +247,8 @@ def test_the_regression_comes_nearer_to_its_targets(sentence_model, toy, tmp_pat
     assert pair_similarities(tuned.model, pairs).mean() < before - 0.1  # their gold score is 0
 
 
-def test_weights_that_are_worse_than_the_untuned_ones_are_not_kept(sentence_model, toy, monkeypatch):
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
+def test_weights_that_are_worse_than_the_untuned_ones_are_not_kept(trainee, data):
     config = SimilarityConfig(epochs=1, learning_rate=1e30)
-    trainee, data = load_trainee(str(sentence_model), task="T2"), build_triplets("chengyu")
     before = pair_similarities(trainee.model, data.development)
     tuned = fine_tune_similarity(trainee, data, config=config)
     assert tuned.kept.step == 0
@@ -245,8 +256,7 @@ def test_weights_that_are_worse_than_the_untuned_ones_are_not_kept(sentence_mode
     assert (pair_similarities(tuned.model, data.development) == before).all()
 
 
-def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, toy, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CHENGYU_STS_DATA", str(toy))
+def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, toy, tmp_path, capsys):
     out = tmp_path / "mine"
     command = ["finetune", "similarity", "-m", str(sentence_model), "--data", "chengyu", "--out", str(out)]
     assert main([*command, "--set", "epochs=2", "--set", "learning_rate=3e-3", "--set", "batch_size=8"]) == 0
@@ -276,6 +286,6 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
 def test_bad_input(tmp_path, monkeypatch, capsys, arguments, code, message):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ASTITCH_DATA", raising=False)
-    write_csv(tmp_path / "small.csv", [("original", "correct", "incorrect", "idiom"), ("E", "C", "I", "x")])
+    write_csv(tmp_path / "small.csv", [HEAD, ("E", "C", "I", "x")])
     assert main(["finetune", "similarity", "-m", "./absent", *arguments]) == code
     assert message in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """What models answer, read as tags: every format, strict and flexible, and whatever else may come."""
 
+import itertools
 import json
 import math
 import time
@@ -233,21 +234,13 @@ def test_another_idiom_is_not_taken_for_this_one(idiom):
     "row",
     [
         ROW,
-        # punctuation left on the word before it
         ROW | {"tokens": ["Buna", "göz", "yumdu."], "ner_tags": [0, 1, 2]},
-        # apostrophes as tokens
         ROW | {"sentence": "Ko‘z yumdi", "tokens": ["Ko", "‘", "z", "yumdi"], "ner_tags": [1, 2, 2, 2]},
-        # words cut in two
         ROW | {"tokens": ["Bu", "na", "göz", "yum", "du", "."], "ner_tags": [0, 0, 1, 2, 2, 0]},
-        # two words in one token
         ROW | {"tokens": ["Buna", "göz yumdu", "."], "ner_tags": [0, 1, 0]},
-        # a clitic that is no part of the idiom
         ROW | {"tokens": ["Buna", "göz", "yum", "du", "."], "ner_tags": [0, 1, 2, 0, 0]},
-        # white space around the sentence
         ROW | {"sentence": "  Buna göz  yumdu. \n"},
-        # not NFC
         json.loads(unicodedata.normalize("NFD", json.dumps(ROW, ensure_ascii=False))),
-        # the first word of the idiom stands within another word too
         ROW | {"sentence": "Nihan an meselesi", "tokens": ["Nihan", "an", "meselesi"], "ner_tags": [0, 1, 2]},
     ],
     ids=["plain", "attached", "apostrophe", "cut", "joined", "clitic outside", "white space", "NFD", "substring"],
@@ -255,18 +248,19 @@ def test_another_idiom_is_not_taken_for_this_one(idiom):
 def test_the_right_answer_scores_full_marks_whatever_the_tokenisation(hub_layout, row):
     (sentence,) = open_dataset(str(hub_layout({"test": [row]}))).sentences("tr")["test"]
     assert len(sentence.tokens) == len(row["tokens"])
-    for answer in (json_answer(sentence), xml_answer(sentence)):
-        for strict in (True, False):
-            tags = read_answer(answer, sentence.sentence, sentence.tokens, LANGUAGES["tr"], strict=strict)
-            assert tags == sentence.tags, (answer, strict)
+    assert_right_answers_are_read(sentence)
 
 
 def test_the_right_answers_about_the_bundled_sentences_are_read_as_their_tags(bundled):
-    for language, row in bundled[::6]:
-        for answer in (json_answer(row), xml_answer(row)):
-            for strict in (True, False):
-                tags = read_answer(answer, row.sentence, row.tokens, language, strict=strict)
-                assert tags == row.tags, answer
+    for _, sentence in bundled[::6]:
+        assert_right_answers_are_read(sentence)
+
+
+def assert_right_answers_are_read(sentence):
+    for answer, strict in itertools.product((json_answer(sentence), xml_answer(sentence)), (True, False)):
+        language = LANGUAGES[sentence.language]
+        tags = read_answer(answer, sentence.sentence, sentence.tokens, language, strict=strict)
+        assert tags == sentence.tags, (answer, strict)
 
 
 def test_a_prompt_never_gives_away_the_answer_and_holds_the_sentence(bundled):

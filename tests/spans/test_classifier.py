@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoModelForTokenClassification, AutoTokenizer, ByT5Tokenizer
 
+from tests.spans.conftest import by_first_letter
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.spans import LABELS
@@ -30,11 +31,6 @@ SENTENCES = [
 
 def tags(prediction):
     return "".join(tag[0] for tag in prediction.tags)
-
-
-def by_first_letter(words):
-    """What `first_letter_classifier` says of words."""
-    return "".join("B" if word[0] in "gdbGDBk" else "I" if word[0] in "ayeçvt" else "O" for word in words)
 
 
 def predict(classifier, sentences, language="tr", **options):
@@ -245,10 +241,6 @@ def test_a_folder_below_the_home_folder_in_bfloat16(first_letter_classifier, mon
     assert [tags(one) for one in predict(classifier, SENTENCES)] == [by_first_letter(words) for words in SENTENCES]
 
 
-#        [CLS] göz  ##den düş  ##müş ##tü  .  [SEP]
-WORD_IDS = [None, 0, 0, 1, 1, 1, 2, None]
-
-
 @st.composite
 def sentences(draw):
     """Tags of proper IOB2, and for each word how many sub-words it has, perhaps none."""
@@ -258,28 +250,19 @@ def sentences(draw):
     return tags, [word for word, count in enumerate(counts) for _ in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("tags", "word_ids", "of_all", "of_first"),
-    [
-        # as in the paper: B on the first sub-word of the idiom, I on every later one, also of the first word
-        ([B, I, O], WORD_IDS, [-100, 1, 2, 2, 2, 2, 0, -100], [-100, 1, -100, 2, -100, -100, 0, -100]),
-        # a special token between two windows does not begin a word again; word 1 has no sub-words
-        (
-            [B, B, I],
-            [None, 0, 0, None, 2, 2, None],
-            [-100, 1, 2, -100, 2, 2, -100],
-            [-100, 1, -100, -100, 2, -100, -100],
-        ),
-    ],
-)
-def test_labels_of_all_subwords_and_of_the_first_alone(tags, word_ids, of_all, of_first):
-    assert subword_labels(tags, word_ids) == of_all
-    assert subword_labels(tags, word_ids, labelling="first") == of_first
+def test_labels_of_all_subwords_and_of_the_first_alone():
+    # as in the paper: B on the first sub-word of the idiom, I on every later one, also of the first word
+    #           [CLS] göz  ##den düş  ##müş ##tü  .  [SEP]
+    word_ids = [None, 0, 0, 1, 1, 1, 2, None]
+    assert subword_labels([B, I, O], word_ids) == [-100, 1, 2, 2, 2, 2, 0, -100]
+    assert subword_labels([B, I, O], word_ids, labelling="first") == [-100, 1, -100, 2, -100, -100, 0, -100]
 
 
-@given(sentences(), st.sampled_from(["all", "first"]))
-def test_words_to_subwords_and_back_and_their_labels(case, labelling):
+@given(sentences(), st.sampled_from(["all", "first"]), st.integers(0, 40))
+def test_words_to_subwords_and_back_and_their_labels(case, labelling, end):
+    """Between two words there may be a special token, as where two windows meet."""
     tags, owners = case
+    between = next((n for n in range(end, len(owners)) if owners[n] != owners[n - 1]), len(owners))
     projected, labels = [], []
     for position, owner in enumerate(owners):
         is_first = owner not in owners[:position]
@@ -288,4 +271,6 @@ def test_words_to_subwords_and_back_and_their_labels(case, labelling):
         labels.append(LABELS.index(projected[-1]) if is_first or labelling == "all" else IGNORED)
     assert project_tags(tags, owners) == projected
     assert word_tags(projected, owners, len(tags)) == [tag if n in owners else None for n, tag in enumerate(tags)]
+    labels.insert(between, IGNORED)
+    owners.insert(between, None)
     assert subword_labels(tags, [None, *owners, None], labelling=labelling) == [IGNORED, *labels, IGNORED]

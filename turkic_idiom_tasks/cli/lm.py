@@ -123,8 +123,8 @@ def stats(
     from turkic_idiom_tasks.tasks.items.item_types import ItemSet
     from turkic_idiom_tasks.tasks.items.items import items_of_set, kind_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
-    from turkic_idiom_tasks.tasks.items.panel import HARD, produced_shares
     from turkic_idiom_tasks.tasks.items.prompts import cost
+    from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
 
     rows: list[dict[str, Any]] = []
     dataset = open_dataset(data)

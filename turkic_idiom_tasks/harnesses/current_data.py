@@ -1,7 +1,6 @@
-"""Data for commands of a harness, which cannot pass them as an argument, and where files made from them are kept."""
+"""Data for commands of a harness, which cannot pass them as an argument."""
 
 import os
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,14 +18,3 @@ if os.environ.get(DATA_VARIABLE):
 def current_dataset(name: str = "") -> Dataset:
     """Return the data of a name, or that TURKIC_IDIOM_DATA names, or the bundled lexicon; opened once per process."""
     return _open_once(name or os.environ.get(DATA_VARIABLE, ""))
-
-
-def cache_folder(purpose: str, revision: str) -> Path:
-    """Return a new or existing folder that is named after the revision of the data, so that it is never outdated."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = root / "turkic-idiom-tasks" / purpose / revision
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / "turkic-idiom-tasks" / purpose / revision
-    return folder

@@ -197,8 +197,8 @@ def _look_at_lm_eval(diagnosis: Diagnosis) -> None:
     from lm_eval.api.registry import model_registry
     from lm_eval.tasks.manager import TaskManager
 
-    from turkic_idiom_tasks.harnesses.lm_eval_names import ALL
     from turkic_idiom_tasks.harnesses.lm_eval_plugin import GROUPS, MODEL_NAME
+    from turkic_idiom_tasks.harnesses.lm_eval_yaml import ALL
 
     advice = f"pass --include_path {TASK_FOLDER} to lm-eval"
     known = TaskManager(include_defaults=False).all_groups

@@ -19,21 +19,24 @@ from inspect_ai.scorer import (
     value_to_float,
 )
 from inspect_ai.solver import TaskState
+from pydantic import TypeAdapter
 
+from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.inspect_samples import item_of, sentence_of
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
 from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts
 from turkic_idiom_tasks.spans import OUTSIDE
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
-from turkic_idiom_tasks.tasks.items.item_types import LETTERS
+from turkic_idiom_tasks.tasks.items.item_types import LETTERS, Item
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
 
 UNREADABLE = "invalid_response_format"  # Inspect's word for an answer that could not be read
 UNJUDGED = "unjudged"  # a free answer that nobody has judged
+# What the metadata of a sample hold; a log is JSON, whose lists become tuples again
+_ITEM, _SENTENCE = TypeAdapter(Item), TypeAdapter(TaggedSentence)
 
 
 @metric(name="idiom_scores", scores="unreduced")
@@ -45,17 +48,25 @@ def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        groups: dict[str, list[SampleScore]] = {}
         if not scores:  # before the first sample
             return {}
+        groups: dict[str, list[SampleScore]] = {}
         for score in scores:
             groups.setdefault((score.sample_metadata or {})["set"], []).append(score)
-        strata = {}
+        strata, by_set = [], {}
         for name, group in groups.items():
-            concepts = [(score.sample_metadata or {})["concept"] for score in group]
-            strata[name] = Stratum(concepts, np.array([_sums(score) for score in group]))
-        by_set = {name: float(stratum.sums[:, 0].sum() / stratum.sums[:, 1].sum()) for name, stratum in strata.items()}
-        values = {main: float(np.mean(list(by_set.values()))), "stderr": standard_error(list(strata.values()))}
+            concepts, sums = [], []  # of each answer its parts in the numerator and the denominator of the score
+            for score in group:
+                metadata = score.sample_metadata or {}
+                concepts.append(metadata["concept"])
+                if "sentence" in metadata:
+                    gold = _SENTENCE.validate_python(metadata["sentence"]).tags
+                    sums.append(f1_sums(span_counts([gold], [(score.score.answer or "").split()]))[0])
+                else:
+                    sums.append(np.array([value_to_float()(score.score.value), 1.0]))
+            strata.append(Stratum(concepts, np.array(sums)))
+            by_set[name] = float(strata[-1].sums[:, 0].sum() / strata[-1].sums[:, 1].sum())
+        values = {main: float(np.mean(list(by_set.values()))), "stderr": standard_error(strata)}
         for share, reason in {"unreadable": UNREADABLE, **({"unjudged": UNJUDGED} if has_unjudged else {})}.items():
             of_sets = [np.mean([score.score.reason == reason for score in group]) for group in groups.values()]
             values[share] = float(np.mean(of_sets))
@@ -64,21 +75,12 @@ def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
     return compute
 
 
-def _sums(score: SampleScore) -> tuple[float, float]:
-    """Return the parts of an answer in the numerator and the denominator of the score of its set."""
-    metadata = score.sample_metadata or {}
-    if "sentence" not in metadata:
-        return value_to_float()(score.score.value), 1.0
-    counts = span_counts([sentence_of(metadata).tags], [(score.score.answer or "").split()])
-    return tuple(f1_sums(counts)[0].tolist())
-
-
 @scorer(metrics=[idiom_scores()])
 def idiom_choice() -> Scorer:
     """Return a scorer that reads the letter of an option; the answer is the letter, None if none can be read."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        item = item_of(state.metadata)
+        item = _ITEM.validate_python(state.metadata["item"])
         position = read_letter(state.output.completion, len(item.options))
         trap = None if position is None else item.options[position].trap
         return Score(
@@ -96,7 +98,7 @@ def idiom_recall(data: str = "", task: str = RECALL) -> Scorer:
     """Return a scorer that compares a free answer to an open task with its idiom and with judged answers."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        item = item_of(state.metadata)
+        item = _ITEM.validate_python(state.metadata["item"])
         answer = read_open(state.output.completion, item.text, n_answers=OPEN_TASKS[task].n_answers)
         (judgement,) = judge_open(task, [item], [answer], current_dataset(data).lexicon)
         reason = UNREADABLE if answer is None else UNJUDGED if judgement.is_unjudged else None
@@ -110,7 +112,7 @@ def idiom_spans() -> Scorer:
     """Return a scorer that reads the idioms of a sentence; the answer is the tags of the words."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        sentence = sentence_of(state.metadata)
+        sentence = _SENTENCE.validate_python(state.metadata["sentence"])
         language = LANGUAGES[sentence.language]
         tags = read_answer(state.output.completion, sentence.sentence, sentence.tokens, language, strict=True)
         reason = UNREADABLE if tags is None else None

@@ -5,25 +5,35 @@ and scores are those of the lm-eval tasks. Every sample holds its item in its me
 again without the data.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from itertools import chain, zip_longest
 from typing import Any
 
 from inspect_ai import Task, task
-from inspect_ai.dataset import MemoryDataset
-from inspect_ai.model import GenerateConfig
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, GenerateConfig
 from inspect_ai.solver import generate
 
+from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.sentences import idiom_clusters
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.inspect_samples import TEMPERATURE, item_samples, span_samples
 from turkic_idiom_tasks.harnesses.inspect_scorers import idiom_choice, idiom_recall, idiom_spans
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
-from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
-from turkic_idiom_tasks.tasks.items.items import KINDS, kind_of
+from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, row_digest
+from turkic_idiom_tasks.splits import TEST, TRAIN
+from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets, items_of_set, kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, asked
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
+from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
 from turkic_idiom_tasks.version import __version__
 
 DEFAULT_PROMPT = "en1"
+# Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either. 0 is
+# refused by Inspect's provider `hf`, and vLLM takes nothing below this.
+TEMPERATURE = 0.01
 
 
 def _item_task(name: str) -> Callable[..., Task]:
@@ -60,13 +70,16 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
     """Return the task of a kind of items or an open one, or without a name that of the spans."""
     show_input_errors_as_one_line()
     dataset = current_dataset(data)
+    known = VARIANTS if name else tuple(SPAN_PROMPTS)
+    if prompt not in known:
+        raise usage_error(f"prompt={prompt}: unknown; known: {', '.join(known)}")
+    if few_shot < 0:
+        raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
     if name:
-        samples = item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
-        scorer = idiom_choice()
-        if name in OPEN_TASKS:
-            scorer = idiom_recall(data, name)
+        samples = _item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
+        scorer = idiom_recall(data, name) if name in OPEN_TASKS else idiom_choice()
     else:
-        samples = span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
+        samples = _span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_spans()
     return Task(
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
@@ -82,3 +95,74 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
         }
         | ({"judged_answers": answers_digest()} if name in OPEN_TASKS else {}),
     )
+
+
+def _item_samples(
+    dataset: Dataset, task: str, *, language: str = "", target: str = "", variant: str, few_shot: int = 0
+) -> list[Sample]:
+    """Return the test items of a kind or an open task as samples, the first items of all sets before the second ones.
+
+    An empty language stands for all. Before each question `few_shot` training items are asked and answered.
+    """
+    of_task = [replace(item_set, kind=task) for item_set in item_sets() if item_set.kind == kind_of(task)]
+    columns = []
+    for item_set in of_task:
+        if language not in ("", item_set.language) or target not in ("", item_set.target):
+            continue
+        column = []
+        for item in items_of_set(dataset, item_set):
+            question, answer = asked(task, item, variant)
+            choices = None if task in OPEN_TASKS else [option.text for option in item.options]
+            about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
+            column.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
+        # Training items take long to make, so they are made only if examples are wanted
+        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot and column else ()
+        columns.append((item_set.name, column, [asked(task, example, variant) for example in examples]))
+    if not any(column for _, column, _ in columns):
+        known = [item_set.name for item_set in of_task if items_of_set(dataset, item_set)]
+        raise _nothing(dataset, task, " ".join(filter(None, (language, target))), known=known)
+    return _interleaved(columns, few_shot)
+
+
+def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[Sample]:
+    """Return the test sentences as samples, the first ones of all languages before the second ones."""
+    ask, answer = SPAN_PROMPTS[variant]
+    codes = [code for code in dataset.span_languages if language in ("", code)]
+    if not codes:
+        raise _nothing(dataset, "spans", language, known=dataset.span_languages)
+    columns = []
+    for code in codes:
+        sentences = dataset.sentences(code)
+        concepts = idiom_clusters(sentences[TEST])
+        column = []
+        for sentence in sentences[TEST]:
+            about: dict[str, Any] = {"concept": concepts[sentence.id], "set": f"spans_{code}"}
+            about |= {"digest": row_digest(sentence), "sentence": asdict(sentence)}
+            name, question = f"spans_{code}/{sentence.id}", ask(sentence.sentence, code)
+            column.append(Sample(id=name, input=question, target=answer(sentence), metadata=about))
+        examples = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
+        columns.append((code, column, examples))
+    return _interleaved(columns, few_shot)
+
+
+def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:
+    return usage_error(
+        f"{kind}: {dataset.path} has no test item for {asked or 'any language'}; it has {', '.join(known) or 'none'}"
+    )
+
+
+def _interleaved(columns: Sequence[tuple[str, list[Sample], Sequence[tuple[str, str]]]], few_shot: int) -> list[Sample]:
+    """Return the first samples of all columns, then the second ones, so that a limited run sees every set.
+
+    A column has the name of its set, its samples, and the training questions that are asked and answered before them.
+    """
+    for name, samples, examples in columns:
+        if samples and len(examples) < few_shot:
+            raise usage_error(f"few_shot={few_shot}: {name} has only {len(examples)} training items")
+        turns: list[ChatMessage] = []
+        for question, answer in examples:
+            turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
+        for sample in samples:
+            sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
+    in_turn = chain.from_iterable(zip_longest(*(samples for _, samples, _ in columns)))
+    return [sample for sample in in_turn if sample is not None]

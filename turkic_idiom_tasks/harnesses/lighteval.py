@@ -6,15 +6,18 @@ examples. The items, the prompt ``en1`` and the score ``acc`` are those of the t
 """
 
 import json
+import os
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from lighteval.metrics.metrics import Metrics
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
-from turkic_idiom_tasks.harnesses.current_data import cache_folder, current_dataset
-from turkic_idiom_tasks.harnesses.lm_eval_names import GENERATIVE, PREFIX, tasks
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
+from turkic_idiom_tasks.harnesses.lm_eval_yaml import GENERATIVE, PREFIX, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items.items import KINDS, build_items
@@ -28,7 +31,14 @@ class ItemConfig(LightevalTaskConfig):
     def hf_repo(self) -> str:
         """Return the folder, with the items of today's data, and training items only if examples are asked for."""
         dataset, (kind, _, languages) = current_dataset(), self.name.removeprefix(PREFIX).partition(":")
-        folder = cache_folder("lighteval", dataset.revision) / self.name.replace(":", "_")
+        # Named after the revision of the data, so that it is never outdated
+        place = Path("turkic-idiom-tasks", "lighteval", dataset.revision)
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / place
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            folder = Path(tempfile.gettempdir()) / place
+        folder /= self.name.replace(":", "_")
         for split in (TEST, TRAIN) if self.num_fewshots else (TEST,):
             rows = []
             for item in build_items(dataset, kind, *languages.split("_"), split=split):

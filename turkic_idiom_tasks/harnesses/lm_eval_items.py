@@ -43,10 +43,7 @@ class _Splits(dict[str, HarnessDataset]):
 
 
 class ItemTask(bridge.IdiomTask):
-    """A task whose examples (`--num_fewshot`) are training items under the prompt of the question itself.
-
-    The training items are only built if examples are wanted.
-    """
+    """A task whose examples (`--num_fewshot`) are training items under the prompt of the question itself."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self._samplers: dict[str, ContextSampler] = {}
@@ -65,13 +62,11 @@ class ItemTask(bridge.IdiomTask):
         """Return the prompt of a document with its examples; see lm-eval."""
         if num_fewshot:
             # A run under several prompts asks every item under each. One sampler would mix them in the examples
-            if not self._samplers:
-                examples: dict[str, list[Document]] = {}
-                for example in self.dataset[TRAIN]:
-                    examples.setdefault(example["prompt"], []).append(example)
-                for variant, documents in examples.items():
-                    self._samplers[variant] = ContextSampler(documents, rnd=self._seed)
-            self.sampler = self._samplers[doc["prompt"]]
+            variant = doc["prompt"]
+            if variant not in self._samplers:
+                examples = [example for example in self.dataset[TRAIN] if example["prompt"] == variant]
+                self._samplers[variant] = ContextSampler(examples, rnd=self._seed)
+            self.sampler = self._samplers[variant]
         return super().fewshot_context(doc, num_fewshot, *args, **options)
 
 
@@ -151,18 +146,15 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
     unreadable = add(answer is None)
     if document["kind"] in OPEN_TASKS:
         dataset = current_dataset()
-        task = OPEN_TASKS[document["kind"]]
-        items = find_items(
-            dataset, document["kind"], "-".join(dict.fromkeys((document["lang"], document["target_lang"])))
-        )
+        subset = "-".join(dict.fromkeys((document["lang"], document["target_lang"])))
+        items = find_items(dataset, document["kind"], subset)
         assert items is not None
         item = items.rows[items.row[document["id"]]]
         (judgement,) = judge_open(document["kind"], [item], [None if answer is None else str(answer)], dataset.lexicon)
-        of_open: dict[str, Part | None] = {"exact_match": add(judgement.is_exact)}
-        if task.n_answers > 1:
-            of_open = {"first": add(judgement.is_first)}
-        of_open["accepted"] = add(judgement.is_accepted)
-        return of_open | {"unjudged": add(judgement.is_unjudged), "unreadable": unreadable}
+        has_several = OPEN_TASKS[document["kind"]].n_answers > 1
+        own = {"first": add(judgement.is_first)} if has_several else {"exact_match": add(judgement.is_exact)}
+        of_all = {"accepted": add(judgement.is_accepted), "unjudged": add(judgement.is_unjudged)}
+        return {**own, **of_all, "unreadable": unreadable}
     is_right = answer == document["gold"]
     chance = 1 / len(document["options"])
     metrics: dict[str, Part | None] = {

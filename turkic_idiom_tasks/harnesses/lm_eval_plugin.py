@@ -19,7 +19,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.hook import TARGETS
-from turkic_idiom_tasks.harnesses.lm_eval_names import PREFIX, groups, tasks
+from turkic_idiom_tasks.harnesses.lm_eval_yaml import PREFIX, SPAN_ENDINGS, groups, tasks, write_files
 from turkic_idiom_tasks.languages import LANGUAGES, counted, own_records
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
@@ -29,13 +29,11 @@ from turkic_idiom_tasks.version import __version__
 log = logging.getLogger("turkic_idiom_tasks")
 
 MODEL_NAME = "token-classifier"
-MODEL_TARGET = "turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM"
-GROUPS = tuple(f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native"))  # one for each kind of prompt
-_SPAN_TASKS = {group.replace("_span", f"_span_{code}"): code for group in GROUPS for code in LANGUAGES}
-_ITEM_TASKS = tasks()
-_ITEM_GROUPS = groups()
+GROUPS = tuple(f"{PREFIX}span{ending}" for ending in SPAN_ENDINGS)  # one for each kind of prompt
+_TASKS, _ITEM_GROUPS = tasks(), groups()
 _GROUPS = dict(_ITEM_GROUPS)
 for _group in GROUPS:
+    _TASKS |= {_group.replace("_span", f"_span_{code}"): ("span", (code,)) for code in LANGUAGES}
     _GROUPS[_group] = [_group.replace("_span", f"_span_{code}") for code in counted(LANGUAGES)]
 
 
@@ -78,7 +76,7 @@ def add_model(module: ModuleType) -> None:
     from lm_eval.api.registry import model_registry  # late, because only hosts that use lm-eval should import it
 
     if MODEL_NAME not in model_registry:
-        model_registry.register(MODEL_NAME, target=MODEL_TARGET)
+        model_registry.register(MODEL_NAME, target="turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM")
 
 
 def add_provenance(module: ModuleType) -> None:
@@ -140,8 +138,6 @@ def _task_folder() -> Path:
     """Return the folder of our tasks; a temporary copy with more of them if the data bring languages of their own."""
     if not own_records(LANGUAGES):
         return TASK_FOLDER
-    from turkic_idiom_tasks.harnesses.lm_eval_yaml import write_files  # late, because few need it
-
     parent = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, parent, ignore_errors=True)
     folder = Path(shutil.copytree(TASK_FOLDER, Path(parent) / TASK_FOLDER.name))
@@ -159,12 +155,9 @@ def _leave_out_absent(manager: Any, group: str) -> None:
         dataset = current_dataset()
         absent = []
         for name in _tasks_of(group):
-            if name in _SPAN_TASKS:
-                is_there = _SPAN_TASKS[name] in dataset.span_languages
-            else:
-                kind, languages = _ITEM_TASKS[name]
-                is_there = bool(build_items(dataset, kind, *languages))
-            if not is_there:
+            kind, languages = _TASKS[name]
+            is_span = kind == "span"
+            if not (languages[0] in dataset.span_languages if is_span else build_items(dataset, kind, *languages)):
                 absent.append(name)
     except InputError:
         return  # our tasks raise this error when they are loaded; other tasks must work without the data

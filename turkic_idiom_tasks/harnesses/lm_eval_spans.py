@@ -33,8 +33,8 @@ def load(language: str, *, found: bool = False, **_metadata: Any) -> dict[str, H
         concepts = idiom_clusters(sentences)
         documents = []
         for sentence in sentences:
-            more = {"concept": concepts[sentence.id], "digest": row_digest(sentence)}
-            documents.append(sentence.document() | more)
+            about = {"concept": concepts[sentence.id], "digest": row_digest(sentence)}
+            documents.append(sentence.document() | about)
         splits[split] = HarnessDataset.from_list(documents)
     return splits
 

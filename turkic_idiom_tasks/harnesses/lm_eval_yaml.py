@@ -1,4 +1,4 @@
-"""Text of each task file of the language-model tasks.
+"""Names of the tasks of language models and of their groups, and the text of each task file.
 
 The files are written once, with ``python -m turkic_idiom_tasks.harnesses.lm_eval_yaml``, and are part of the
 package; only where the data bring languages of their own are they written again when lm-eval reads them. What tasks
@@ -11,13 +11,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
-from turkic_idiom_tasks.harnesses.lm_eval_names import ALL, GENERATIVE, PREFIX, PROMPTS, TO, groups, tasks
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES, counted
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, EQUIVALENT_RIVALS, MEANING_RIVALS, USAGE
-from turkic_idiom_tasks.tasks.items.items import KINDS
-from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN, OPEN_TASKS, RECALL, RECALL_THREE, TRANSLATE
+from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
+from turkic_idiom_tasks.tasks.items.open_tasks import (
+    CLOZE_OPEN,
+    HARD_TASKS,
+    OPEN_TASKS,
+    RECALL,
+    RECALL_THREE,
+    TRANSLATE,
+)
+from turkic_idiom_tasks.tasks.items.scoring import panel_answers
 
+PREFIX = "turkic_idiom_"
+ALL = "turkic_idiom_lm"
+GENERATIVE, OPEN, PROMPTS, TO = "_gen", "_open", "_prompts", "_to_"  # ends of names; the last before a target language
 FOLDER = TASK_FOLDER / "items"
 # Of the tasks of a kind: raised when its items change, or when the same answers get other scores
 VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
@@ -31,6 +41,48 @@ _SCORES: dict[str, tuple[str, Sequence[str]]] = dict.fromkeys(KINDS, ("_choice_s
 _SCORES[USAGE] = ("_usage_scores", ("acc", "acc_corrected", "pair_acc"))
 _SCORES |= dict.fromkeys(OPEN_TASKS, ("_open_scores", ("exact_match", "accepted", "unjudged")))
 _SCORES[RECALL_THREE] = ("_open_three_scores", ("first", "accepted", "unjudged"))
+
+
+def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return the name of every task -> its kind and the codes of its languages, in the order of groups.
+
+    The kind is that of its items or an open task; the languages are those of `ItemSet.languages`. Names are such as
+    ``turkic_idiom_meaning_tr`` and ``turkic_idiom_equivalent_tr_uz_gen``.
+    """
+    tasks = {}
+    for item_set in item_sets():
+        if item_set.kind == USAGE and not LANGUAGES[item_set.language].literal_sentences:
+            continue
+        endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
+        for name, task in OPEN_TASKS.items():
+            has_items = name not in HARD_TASKS or (HARD_TASKS[name], item_set.language) in panel_answers()
+            if task.kind == item_set.kind and has_items:
+                endings.append((name, ""))  # always written, so the name needs no ending
+        for kind, ending in endings:
+            tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
+    return tasks
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the name of every group and its members, tasks or other groups.
+
+    A group has a mean, so tasks of provisional languages are in none.
+    """
+    members: dict[str, list[str]] = {}
+    for name, (kind, languages) in tasks().items():
+        if any(LANGUAGES[code].provisional for code in languages):
+            continue
+        group = f"{PREFIX}{kind}{GENERATIVE if name.endswith(GENERATIVE) else ''}"
+        members.setdefault(group, []).append(name)
+        members.setdefault(group + PROMPTS, []).append(name)
+        if kind in OPEN_TASKS and len(languages) > 1:
+            members.setdefault(f"{group}{TO}{languages[1]}", []).append(name)
+    written = [f"{kind}{GENERATIVE}" for kind in KINDS]
+    # lm-eval refuses a run of two groups with a task in common, so open tasks do not stand beside likelihoods
+    for ending, kinds in (("", [*KINDS]), (GENERATIVE, [*written, *OPEN_TASKS]), (OPEN, [*OPEN_TASKS])):
+        for prompts in ("", PROMPTS):
+            members[f"{ALL}{ending}{prompts}"] = [f"{PREFIX}{kind}{prompts}" for kind in kinds]
+    return members
 
 
 def files() -> dict[str, str]:

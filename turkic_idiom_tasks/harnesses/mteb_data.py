@@ -5,7 +5,7 @@ As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import datasets
@@ -15,10 +15,11 @@ from mteb.abstasks.sts import AbsTaskSTS
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.results.predictions import Similarities
-from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.results.scored import MAIN_SCORES, score_subset
 from turkic_idiom_tasks.splits import TEST
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -33,6 +34,9 @@ class DatasetTask:
     metadata: TaskMetadata
     data_loaded: bool
     hf_subsets: list[str]
+    # Methods of the subclasses: the subsets of this task in some data, and the test data of one as mteb takes it
+    subsets_of: Callable[[Dataset], tuple[str, ...]]
+    load_subset: Callable[[Dataset, str], Any]
 
     def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
         """Make a task on a dataset; without one, on the data that the environment names.
@@ -63,14 +67,6 @@ class DatasetTask:
     def open_data(cls) -> Dataset:
         """Return the data that the stock command would evaluate on: what TURKIC_IDIOM_DATA names, or the lexicon."""
         return current_dataset()
-
-    def subsets_of(self, source: Dataset) -> tuple[str, ...]:
-        """Return the subsets of this task in some data."""
-        raise NotImplementedError
-
-    def load_subset(self, source: Dataset, subset: str) -> Any:
-        """Return the test data of a subset as mteb takes it."""
-        raise NotImplementedError
 
     def source(self) -> Dataset:
         """Return the data."""
@@ -150,9 +146,13 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
         return scores_for_json(score_subset(similarities).scores)
 
 
-def sts_metadata(name: str, description: str, **fields: Any) -> TaskMetadata:
-    """Return the metadata of a similarity task, with the fields that all have alike."""
+def sts_metadata(
+    name: str, description: str, *, main_score: str = MAIN_SCORES[STS], sample_creation: str = "found", **fields: Any
+) -> TaskMetadata:
+    """Return the metadata of a similarity task, with the fields that all or most have alike."""
     return TaskMetadata(
+        main_score=main_score,
+        sample_creation=sample_creation,
         name=name,
         description=description,
         type="STS",

@@ -8,7 +8,7 @@ import runpy
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -44,16 +44,14 @@ from turkic_idiom_tasks.encoders.names import (
 from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.served import EmbeddingsClient
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
+from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS
 from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, local_meta, make_meta, pooled_name, refuse
-from turkic_idiom_tasks.harnesses.mteb_similarity import SIMILARITY_CLASSES, IdiomSTS
-from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, TurkicIdiomRetrieval
+from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, IdiomTask
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.hub_client import offline_if_unreachable
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.record import count_parameters
 from turkic_idiom_tasks.splits import TEST
-
-IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 
 QUERY, DOCUMENT, SENTENCE = "query", "document", "sentence"  # roles of a text: in retrieval, and in a pair
 
@@ -144,7 +142,7 @@ class LoadedModel:
         return ""
 
     def evaluate_subset(
-        self, dataset: Dataset, key: SubsetKey, *, batch_size: int = BATCH_SIZE
+        self, dataset: Dataset, key: SubsetKey, *, batch_size: int
     ) -> tuple[Prediction, dict[str, Any]]:
         """Return the prediction for a subset and mteb's row of scores, from mteb's evaluation, which any model has."""
         task, subset = task_class(key[0])(dataset=dataset), key[1]
@@ -172,9 +170,7 @@ class LoadedModel:
 
 def task_class(short: str) -> type[IdiomTask]:
     """Return the class of a task in mteb."""
-    if short in SIMILARITY_TASKS:
-        return SIMILARITY_CLASSES[SIMILARITY_TASKS[short].name]
-    return TASK_CLASSES[TASKS[short].name]
+    return TASK_CLASSES[(TASKS | SIMILARITY_TASKS)[short].name]
 
 
 def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:
@@ -358,7 +354,7 @@ def _load_as_mteb(
                 wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
     except Exception as error:  # loaders raise any error: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
-    return _of_wrapper(wrapper, meta, pooling=pooling)
+    return _wrapped(wrapper, meta, pooling=pooling)
 
 
 def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
@@ -370,21 +366,22 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
         encoder = runpy.run_path(str(path), run_name=path.stem)[class_name]()
         encode = encoder.encode
     except Exception as error:  # the code is the user's, and may raise anything
-        problem = f"cannot be made ({type(error).__name__}: {error})"
-        raise usage_error(
-            f"{name}: {problem}; name a class with encode in that file, made without arguments"
-        ) from error
+        problem = f"{name}: cannot be made ({type(error).__name__}: {error})"
+        raise usage_error(f"{problem}; name a class with encode in that file, made without arguments") from error
 
     def checked(inputs: Any, **options: Any) -> npt.NDArray[np.float32]:
         # Without this a wrong number of rows would surface deep in mteb, and half precision would make ties
         vectors = np.asarray(encode(inputs, **options), dtype=np.float32)
         n_texts = len(inputs.dataset)
+        problem = ""
         if vectors.ndim != 2 or len(vectors) != n_texts:
             returned = f"encode returns an array of shape {vectors.shape} for {n_texts} texts"
-            raise InputError(f"{name}: {returned}; it must return one row for each text")
-        if not np.isfinite(vectors).all():
+            problem = f"{returned}; it must return one row for each text"
+        elif not np.isfinite(vectors).all():
             row = int((~np.isfinite(vectors)).any(axis=1).argmax())
-            raise InputError(f"{name}: the vector of text {row + 1} of {n_texts} is not finite")
+            problem = f"the vector of text {row + 1} of {n_texts} is not finite"
+        if problem:
+            raise InputError(f"{name}: {problem}")
         return vectors
 
     encoder.encode = checked
@@ -393,19 +390,16 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
     return LoadedModel(meta, encoder)
 
 
-def _wrapped(
-    model: SentenceTransformer, meta: ModelMeta, *, pooling: str | None, prompts: dict[str, str] | None = None
-) -> LoadedModel:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
-        wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
-    return _of_wrapper(wrapper, meta, pooling=pooling)
-
-
-def _of_wrapper(wrapper: Any, meta: ModelMeta, *, pooling: str | None) -> LoadedModel:
+def _wrapped(model: Any, meta: ModelMeta, *, pooling: str | None, prompts: dict[str, str] | None = None) -> LoadedModel:
+    """Return a model of sentence-transformers, which may be in a wrapper of mteb already."""
+    wrapper = model
+    if isinstance(model, SentenceTransformer):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
+            wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
     wrapper.mteb_model_meta = meta  # the wrapper derives its own from the model, without our name and revision
-    try:
+    encoder = None
+    with suppress(InputError):  # it does not begin with a text transformer
         backbone_of(wrapper.model)
-    except InputError:  # it does not begin with a text transformer
-        return LoadedModel(meta, wrapper, None, pooling)
-    return LoadedModel(meta, wrapper, wrapper.model, pooling)
+        encoder = wrapper.model
+    return LoadedModel(meta, wrapper, encoder, pooling)

@@ -65,8 +65,7 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             except Exception as error:  # the other models must be registered even if one folder is bad
                 problem = f"{MODELS_VARIABLE}: {error}"
         log.warning("%s", problem)
-        refused_names = [name, *(pooled_name(name, pooling) for pooling in POOLINGS)] if name else []
-        for refused in refused_names:
+        for refused in (name, *(pooled_name(name, pooling) for pooling in POOLINGS)) if name else ():
             meta = registry.get(refused) or make_meta(refused, revision=NO_REVISION, loader=refuse, arguments={})
             # mteb checks the extras that a model needs before it calls the loader, so a refusal must need none
             changes = {"loader": refuse, "loader_kwargs": {"problem": problem}, "extra_requirements_groups": None}
@@ -189,9 +188,8 @@ def load_local(
     """Load a local checkpoint unchanged in mteb's own wrapper; stock mteb cannot load one by its path."""
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
-    return SentenceTransformerEncoderWrapper(
-        load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
-    )
+    model = load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
+    return SentenceTransformerEncoderWrapper(model)
 
 
 def load_community(
@@ -242,10 +240,7 @@ class CharNgramEncoder(AbsEncoder):
             language = get_language(codes[-1] if prompt_type == PromptType.document else codes[0])
         except InputError:  # on a task of mteb in another language
             language = LANGUAGES[PIVOT]
-        texts: list[str] = []
-        for batch in inputs:
-            texts += batch["text"]
-        return char_ngrams.encode_texts(texts, language)
+        return char_ngrams.encode_texts([text for batch in inputs for text in batch["text"]], language)
 
 
 def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, str] | None = None) -> list[ModelMeta]:

@@ -14,22 +14,19 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 
 def _finished_classes() -> dict[str, Any]:
-    """Return name -> class of all our tasks; empty while a module of them, which registers at its end, is imported."""
-    from turkic_idiom_tasks.harnesses import mteb_similarity, mteb_tasks  # late, because they import parts of mteb
+    """Return name -> class of all our tasks; empty while their module, which registers at its end, is imported."""
+    from turkic_idiom_tasks.harnesses import mteb_tasks  # late, because it imports parts of mteb
 
-    if not hasattr(mteb_tasks, "TASK_CLASSES") or not hasattr(mteb_similarity, "SIMILARITY_CLASSES"):
-        return {}
-    return {**mteb_tasks.TASK_CLASSES, **mteb_similarity.SIMILARITY_CLASSES}
+    return getattr(mteb_tasks, "TASK_CLASSES", {})
 
 
 def add_tasks(module: ModuleType) -> None:
     """Add our task classes to `mteb.tasks`, whose names mteb collects next; a task that mteb has stays mteb's."""
-    classes = _finished_classes()
     known = {}
     for value in vars(module).values():
         if isinstance(value, type) and hasattr(value, "metadata"):
             known[value.metadata.name] = value
-    for name, task in classes.items():
+    for name, task in _finished_classes().items():
         if name not in known:
             setattr(module, task.__name__, task)
         elif known[name] is not task:
@@ -96,10 +93,7 @@ def add_late() -> None:
     get_tasks = sys.modules.get("mteb.get_tasks")  # the attribute `mteb.get_tasks` is the function
     if get_tasks is None or not hasattr(get_tasks, "_TASKS_REGISTRY"):
         return  # it is still being imported, so the hook on mteb.tasks registers the tasks
-    new = {}
-    for name, task in _finished_classes().items():
-        if name not in get_tasks._TASKS_REGISTRY:
-            new[name] = task
+    new = {name: task for name, task in _finished_classes().items() if name not in get_tasks._TASKS_REGISTRY}
     if new:
         get_tasks.TASK_LIST = (*get_tasks.TASK_LIST, *new.values())  # type: ignore[attr-defined]
         get_tasks._TASKS_REGISTRY.update(new)

@@ -22,7 +22,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import NO_REVISION
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_data import scores_for_json
-from turkic_idiom_tasks.harnesses.mteb_loading import IdiomTask
+from turkic_idiom_tasks.harnesses.mteb_tasks import IdiomTask
 from turkic_idiom_tasks.io.files import LOCK, locked, write_json, write_text
 from turkic_idiom_tasks.io.reading import display, read_json
 from turkic_idiom_tasks.results.predictions import subsets_of
@@ -53,8 +53,7 @@ class TaskFolder:
     @cached_property
     def view(self) -> Path:
         """Return the path of mteb's own file."""
-        path: Path = ResultCache(self.output).get_task_result_path(self.task.metadata.name, self.meta)
-        return path
+        return Path(ResultCache(self.output).get_task_result_path(self.task.metadata.name, self.meta))
 
     @property
     def path(self) -> Path:
@@ -152,9 +151,7 @@ class TaskFolder:
         view: dict[str, Any] = json.loads(result.model_dump_json())
         if old is None or old["dataset_revision"] != self.dataset.revision:
             return view
-        rows = {}
-        for row in (*old["scores"].get(TEST, []), *view["scores"].get(TEST, [])):
-            rows[row["hf_subset"]] = row
+        rows = {row["hf_subset"]: row for row in (*old["scores"].get(TEST, []), *view["scores"].get(TEST, []))}
         order = dict.fromkeys([*subsets_of(self.task.short), *rows])
         view["scores"] = old["scores"] | {TEST: [rows[subset] for subset in order if subset in rows]}
         return view

@@ -1,4 +1,4 @@
-"""Task classes of mteb for the retrieval tasks, and the benchmark of these tasks.
+"""Task classes of mteb, and the benchmark of the retrieval tasks.
 
 The start-up hook imports this module while mteb itself is only partly imported, so it imports submodules of mteb, never
 names from ``mteb``.
@@ -8,7 +8,6 @@ from typing import Any
 
 import datasets
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
-import numpy as np
 from mteb.abstasks.retrieval import AbsTaskRetrieval
 from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
@@ -19,7 +18,8 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.hook import extend_late
-from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, scores_for_json
+from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, IdiomSTS, scores_for_json, sts_metadata
+from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, names, target_codes
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 from turkic_idiom_tasks.results.predictions import Rankings
@@ -74,12 +74,8 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         NaN among the similarities is an InputError.
         """
         pool = self.source().pool(self.short, hf_subset)
-        similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)  # of documents not retrieved
-        for query, retrieved in results.items():
-            columns = [pool.column[document] for document in retrieved]
-            similarities[pool.row[query], columns] = list(retrieved.values())
         try:
-            rankings = Rankings.from_similarities(pool, similarities)
+            rankings = Rankings.from_retrieved(pool, results)
         except ValueError as error:
             raise InputError(f"{pool.task}, {pool.subset}: {error}; load the model in float32") from error
         self.predictions[hf_split, hf_subset] = rankings
@@ -105,8 +101,8 @@ def make_benchmark() -> Benchmark:
 def _metadata(short: str, description: str, *, prompt: str) -> TaskMetadata:
     task = TASKS[short]
     languages = {}
-    for subset, (source, target) in task.subsets.items():
-        languages[subset] = list(dict.fromkeys((source.script_code, target.script_code)))
+    for subset, pair in task.subsets.items():
+        languages[subset] = list(dict.fromkeys(language.script_code for language in pair))
     return TaskMetadata(
         name=task.name,
         description=description,
@@ -181,8 +177,29 @@ class TurkicIdiomT4(TurkicIdiomRetrieval):
     )
 
 
-TASK_CLASSES: dict[str, type[TurkicIdiomRetrieval]] = {
-    task.__name__: task for task in (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3, TurkicIdiomT4)
-}
+class TurkicIdiomSTS(IdiomSTS):
+    """Sentences with Turkic idioms, and the same sentences reworded, from the lexicon."""
+
+    short = STS
+    metadata = sts_metadata(
+        "TurkicIdiomSTS",
+        f"Idiomatic semantic textual similarity in {names(SIMILARITY_TASKS[STS].languages.values(), 'and')}: a "
+        "sentence with an idiom should be as similar to its paraphrase as can be, and to a literal rewording as the "
+        "paraphrase is.",
+        main_score="sense_accuracy",  # Spearman over all pairs is high for every model that tells sentences apart
+        reference="https://aclanthology.org/2021.findings-emnlp.294",
+        dataset={"path": BUNDLED_PATH, "revision": content_revision(BUNDLED)},
+        eval_langs={subset: [LANGUAGES[code].script_code] for subset, code in SIMILARITY_TASKS[STS].languages.items()},
+        date=("2026-01-01", "2026-12-31"),
+        license="cc-by-4.0",
+        annotations_creators="LM-generated",
+        sample_creation="LM-generated and verified",
+    )
+
+
+IdiomTask = TurkicIdiomRetrieval | IdiomSTS
+_RETRIEVAL = (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3, TurkicIdiomT4)
+_SIMILARITY = (TurkicIdiomSTS, AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS)
+TASK_CLASSES: dict[str, type[IdiomTask]] = {task.__name__: task for task in (*_RETRIEVAL, *_SIMILARITY)}
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running

@@ -28,10 +28,7 @@ def report_failure(where: str, error: Exception) -> None:
 
 
 def show_input_errors_as_one_line() -> None:
-    """Print one line instead of a traceback when an `InputError` ends a program; its exit code is 1.
-
-    Programs that catch the error are not affected. The function can be called repeatedly.
-    """
+    """Print one line instead of a traceback when an `InputError` ends a program; may be called repeatedly."""
     previous = sys.excepthook
     if getattr(previous, "__module__", "") == __name__:
         return

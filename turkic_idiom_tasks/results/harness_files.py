@@ -24,7 +24,7 @@ from turkic_idiom_tasks.results.model_predictions import (
     StatedScores,
     describe_encoder,
 )
-from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS, SubsetKey
+from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SPANS
 from turkic_idiom_tasks.results.record import SUFFIX, Training, read_header, read_record, without_variants
 
 
@@ -60,10 +60,9 @@ def find_predictions(places: Sequence[Path], dataset: Dataset, *, is_partial: bo
     kept = []
     for item in results:
         if item.is_classifier and item.regime == CROSS_LINGUAL:
-            languages: set[SubsetKey] = set()
-            for other in results:
-                if (other.name, other.seed, other.regime) == (item.name, item.seed, CROSS_LINGUAL):
-                    languages.update(other.predictions)
+            run = (item.name, item.seed, CROSS_LINGUAL)
+            same_run = [other for other in results if (other.name, other.seed, other.regime) == run]
+            languages = {key for other in same_run for key in other.predictions}
             # Tags in the source language alone are no set of checkpoints, each trained on its own language.
             if languages == set(item.predictions):
                 continue

@@ -57,12 +57,9 @@ def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) ->
     """Return the headline of a retrieval subset from the scores of its queries and their parts in nDCG, if any."""
     pool = rankings.pool
     if TASKS[pool.task].query == "original":
-        rows, right_columns, wrong_columns, margins = _rivals(pool)
-        right, wrong = (
-            np.array([rankings.place(row, column)[0] for row, column in zip(rows, columns, strict=True)])
-            for columns in (right_columns, wrong_columns)
-        )
-        return _pair_headline(tuple(pool.concepts[row] for row in rows), wrong - right, margins)
+        pairs, margins = _rivals(pool)
+        gains = [rankings.place(row, wrong)[0] - rankings.place(row, right)[0] for row, right, wrong in pairs]
+        return _pair_headline(tuple(pool.concepts[row] for row, _, _ in pairs), np.array(gains), margins)
     chosen = spelling_free(pool)
     if chosen is None:
         return Headline(pool.concepts, sums, float(scores.floor.mean()))
@@ -74,11 +71,12 @@ def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) ->
 
 def similarity_headline(similarities: Similarities, *, language: str) -> Headline | None:
     """Return the headline of sentence pairs in one of our languages (code); None if there is none."""
-    pairs, values = similarities.pairs, similarities.values
+    pairs, of_ngrams = similarities.pairs, _ngram_similarities(similarities.pairs, language)
     incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-    gains = values[pairs.correct[incorrect]] - values[incorrect]
-    concepts = tuple(pairs.concepts[position] for position in incorrect)
-    return _pair_headline(concepts, gains, _margins_of_pairs(pairs, language))
+    gains, margins = (
+        values[pairs.correct[incorrect]] - values[incorrect] for values in (similarities.values, of_ngrams)
+    )
+    return _pair_headline(tuple(pairs.concepts[position] for position in incorrect), gains, margins)
 
 
 def has_headline(chosen: npt.NDArray[np.bool_]) -> bool:
@@ -121,29 +119,20 @@ def _pair_headline(concepts: tuple[str, ...], gains: Floats, margins: Floats) ->
 
 
 @lru_cache(maxsize=64)
-def _rivals(pool: Pool) -> tuple[list[int], list[int], list[int], Floats]:
-    """Return the queries of T4 with a literal paraphrase: rows, columns of both paraphrases, margins of the n-grams."""
-    rows, right, wrong = [], [], []
-    for row, rival in enumerate(pool.rivals):
-        if rival is not None:
-            rows.append(row)
-            right.append(pool.relevant[row][0])
-            wrong.append(rival)
+def _rivals(pool: Pool) -> tuple[list[tuple[int, int, int]], Floats]:
+    """Return the queries of T4 with a literal paraphrase: row, columns of both paraphrases; margins of the n-grams."""
+    pairs = [(row, pool.relevant[row][0], rival) for row, rival in enumerate(pool.rivals) if rival is not None]
     language = TASKS[pool.task].subsets[pool.subset][0]
-    queries = encode_texts([pool.data.queries[pool.queries[row]] for row in rows], language)
-    of_right, of_wrong = (
-        encode_texts([pool.data.documents[pool.documents[column]] for column in columns], language)
-        for columns in (right, wrong)
-    )
-    return rows, right, wrong, (queries * of_right).sum(axis=1) - (queries * of_wrong).sum(axis=1)
+    queries = encode_texts([pool.data.queries[pool.queries[row]] for row, _, _ in pairs], language)
+    right = encode_texts([pool.data.documents[pool.documents[column]] for _, column, _ in pairs], language)
+    wrong = encode_texts([pool.data.documents[pool.documents[column]] for _, _, column in pairs], language)
+    return pairs, (queries * right).sum(axis=1) - (queries * wrong).sum(axis=1)
 
 
 @lru_cache(maxsize=64)
-def _margins_of_pairs(pairs: SentencePairs, code: str) -> Floats:
-    """Return by how much the n-grams find the correct sentence nearer than the incorrect one, for each such pair."""
+def _ngram_similarities(pairs: SentencePairs, code: str) -> Floats:
+    """Return (P,) the similarity of each pair by the n-grams."""
     first = encode_texts([row.sentence1 for row in pairs.rows], LANGUAGES[code])
     second = encode_texts([row.sentence2 for row in pairs.rows], LANGUAGES[code])
-    values = (first * second).sum(axis=1).astype(np.float64)
-    incorrect = np.flatnonzero(pairs.correct != NOWHERE)
-    margins: Floats = values[pairs.correct[incorrect]] - values[incorrect]
-    return margins
+    similarities: Floats = (first * second).sum(axis=1).astype(np.float64)
+    return similarities

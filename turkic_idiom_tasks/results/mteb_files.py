@@ -123,16 +123,12 @@ def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
     if faults:
         more = f", and {len(faults) - 1} faults more" if len(faults) > 1 else ""
         raise InputError(f"{place}: {faults[0]}{more}; name the data with --data, or compute it again on this data")
-    # mteb keeps only the best documents of a query: those that it leaves out rank behind all others
-    similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
-    n_listed = np.array([len(rows[query]) for query in pool.queries], dtype=np.int32)
-    for row, query in enumerate(pool.queries):
-        for document, similarity in rows[query].items():
-            similarities[row, pool.column[document]] = similarity
     try:
-        rankings = Rankings.from_similarities(pool, similarities)
+        rankings = Rankings.from_retrieved(pool, rows)
     except ValueError as error:
         raise InputError(f"{place}: {error}") from error
+    # mteb keeps only the best documents of a query: those that it leaves out rank behind all others
+    n_listed = np.array([len(rows[query]) for query in pool.queries], dtype=np.int32)
     is_cut = bool((n_listed < len(pool.documents)).any())
     return replace(rankings, n_listed=n_listed if is_cut else None)
 

@@ -100,7 +100,4 @@ def score_people(people: Sequence[ModelPredictions]) -> dict[SubsetKey, PeopleSc
 
 def n_people(scores: Iterable[PeopleScore]) -> int:
     """Return the number of different people."""
-    names: set[str] = set()
-    for score in scores:
-        names |= score.names
-    return len(names)
+    return len(frozenset().union(*(score.names for score in scores)))

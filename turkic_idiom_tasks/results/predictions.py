@@ -82,6 +82,14 @@ class Rankings:
         np.put_along_axis(above, order, first_of_group.astype(np.int32), axis=1)
         return cls(pool, above)
 
+    @classmethod
+    def from_retrieved(cls, pool: Pool, retrieved: Mapping[str, Mapping[str, float]]) -> Rankings:
+        """Rank by query -> document -> similarity, as mteb has them; see `from_similarities`."""
+        similarities = np.full((len(pool.queries), len(pool.documents)), -np.inf)
+        for query, documents in retrieved.items():
+            similarities[pool.row[query], [pool.column[name] for name in documents]] = list(documents.values())
+        return cls.from_similarities(pool, similarities)
+
     @property
     def cut(self) -> int | None:
         """Return the number of documents that the shortest ranking lists; None if every ranking lists all."""

@@ -231,10 +231,8 @@ class _Section:
     """Lines of one subset: each item of the data once."""
 
     def __init__(self, task: str, subset: str, data: _Data, prompt: str, method: str) -> None:
-        self.noun = _NOUNS[type(data)]
-        self.row: Mapping[str, int] = data.row  # id -> position
-        self._place = f"{task}, {subset}"
-        self._task, self.data, self._prompt, self._method = task, data, prompt, method
+        self.noun, self.row = _NOUNS[type(data)], data.row  # id -> position
+        self.data, self._task, self._subset, self._prompt, self._method = data, task, subset, prompt, method
         self._values: dict[int, Any] = {}
 
     def add(self, line: Mapping[str, Any]) -> None:
@@ -243,7 +241,9 @@ class _Section:
         position = self.row.get(name) if isinstance(name, str) else None
         if position is None or position in self._values:
             noun = f"{self.noun} {display(name)}"
-            raise MalformedError(f"{self._place} has no {noun}" if position is None else f"{noun} appears twice")
+            raise MalformedError(
+                f"{self._task}, {self._subset} has no {noun}" if position is None else f"{noun} appears twice"
+            )
         self._values[position] = None  # so that an item with a wrong value is not reported as missing too
         try:
             self._values[position] = self._read(position, line)
@@ -292,8 +292,6 @@ class _Section:
             # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
             if not is_number or not -_LARGEST <= value <= _LARGEST:
                 fault = f"needs a similarity from -1 to 1, not {display(value)}"
-            else:
-                value = float(value)
         if fault:
             raise MalformedError(fault)
         return value

@@ -112,8 +112,7 @@ class SpanCells(CellKind):
 
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Train on the source language, or load the checkpoint that an earlier run saved."""
-        from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
-        from turkic_idiom_tasks.tasks.spans.scoring import predicted_tags, score_predictions
+        from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, predicted_tags, score_predictions
         from turkic_idiom_tasks.training.cards import SPAN_RECORD, is_whole
         from turkic_idiom_tasks.training.span import few_shot_sample, fine_tune
 
@@ -189,7 +188,7 @@ class SpanCells(CellKind):
         Returned beside it is the record of the training, in which `seconds` are those of loading, training and testing,
         and `decides` are the fields that say what the weights are made from.
         """
-        from turkic_idiom_tasks.tasks.spans.scoring import score_predictions
+        from turkic_idiom_tasks.tasks.spans.classifier import score_predictions
         from turkic_idiom_tasks.training.cards import save_checkpoint
         from turkic_idiom_tasks.training.span import fine_tune, load_untuned
 

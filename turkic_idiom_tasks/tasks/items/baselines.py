@@ -61,8 +61,6 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
     is_cloze = bool(items) and items[0].kind == CLOZE
     if not items or (name == SENTENCE and not is_usage) or (name in (WINDOW, ENDS) and not is_cloze):
         return math.nan
-    if name in (WINDOW, ENDS):
-        return _learned_accuracy(items, name)
     if name == POSITION:
         counts = Counter(item.gold for item in items)
         return max(counts.values()) / len(items)
@@ -70,9 +68,10 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
         return _split_accuracy(items, [float(len(item.text)) for item in items])
     if name == OVERLAP and is_usage:
         return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
+    learned = name in (WINDOW, ENDS)
+    of_items = _learned_preferences(items, name) if learned else [_preferences(item, name) for item in items]
     total = 0.0
-    for item in items:
-        preferences = _preferences(item, name)
+    for item, preferences in zip(items, of_items, strict=True):
         highest = max(preferences)
         total += (preferences[item.gold] == highest) / preferences.count(highest)
     return total / len(items)
@@ -88,8 +87,8 @@ def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
     return total / len(items)
 
 
-def _learned_accuracy(items: Sequence[Item], name: str) -> float:
-    """Return the accuracy of naive Bayes on features of the options; an item is judged by the other items alone."""
+def _learned_preferences(items: Sequence[Item], name: str) -> list[list[float]]:
+    """Return for each item what naive Bayes, on features of the options of the other items, gives its options."""
     right, wrong = Counter[str](), Counter[str]()  # feature -> number of options
     in_items = []
     for item in items:
@@ -99,7 +98,7 @@ def _learned_accuracy(items: Sequence[Item], name: str) -> float:
             (right if position == item.gold else in_item).update(of_option)
         wrong += in_item
         in_items.append((features, in_item))
-    total = 0.0
+    preferences = []
     for item, (features, in_item) in zip(items, in_items, strict=True):
         scores = []
         for of_option in features:
@@ -109,9 +108,8 @@ def _learned_accuracy(items: Sequence[Item], name: str) -> float:
                 # Without any other item, the right options are to the wrong ones as one is to three
                 score += math.log((n_right + 1) / (wrong[feature] - in_item[feature] + 3))
             scores.append(score)
-        highest = max(scores)
-        total += (scores[item.gold] == highest) / scores.count(highest)
-    return total / len(items)
+        preferences.append(scores)
+    return preferences
 
 
 def _features(item: Item, option: str, name: str) -> set[str]:

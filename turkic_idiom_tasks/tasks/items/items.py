@@ -22,8 +22,8 @@ from turkic_idiom_tasks.tasks.items.item_types import (
 )
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
 from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, OPEN_TASKS, open_item
-from turkic_idiom_tasks.tasks.items.panel import HARD, produced_shares
 from turkic_idiom_tasks.tasks.items.rivals import Rivals
+from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
 

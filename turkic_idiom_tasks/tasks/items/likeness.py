@@ -15,9 +15,7 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import content_stems, to_common
 
-NEARLY_SPELT = (
-    0.75  # similarity from 0 to 1, from which two words are nearly spelt alike: one letter in four may differ
-)
+NEARLY_SPELT = 0.75  # similarity from which two words are nearly spelt alike: one letter in four may differ
 _NGRAM = 3  # letters
 _SHARED_PREFIX = 3  # letters that make two words alike too, as in `orthography.share_stem`
 

@@ -6,14 +6,14 @@ A further one is an entry of `OPEN_TASKS`; all harnesses, scores and pages follo
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from turkic_idiom_tasks.lexicon.entries import Lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, MEANING, SITUATION, Item, Option
 from turkic_idiom_tasks.tasks.items.written import blanked
 
 CLOZE_OPEN, RECALL, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN = (
     "cloze_open", "recall", "recall_en", "recall_three", "translate", "situation_open",
 )  # fmt: skip
-# Name -> the open task of whose items it asks the hard ones alone; see `panel`
+# Name -> the open task of whose items it asks the hard ones alone; see `scoring.HARD`
 HARD_TASKS = {"recall_hard": RECALL, "situation_open_hard": SITUATION_OPEN}
 
 
@@ -23,7 +23,7 @@ class OpenTask:
 
     title: str  # for people
     kind: str  # whose items are asked
-    text: Callable[[Lexicon, Item], str | None]  # that is shown; None where an item cannot be asked
+    shown: Callable[[Entry, Item, Lexicon], str | None]  # see `text`, from the entry of the idiom
     task: str  # name of what is asked
     label: str  # field with the label of the text
     form: str = "by_idiom"  # field with the form of the answer
@@ -35,32 +35,30 @@ class OpenTask:
         """Whether the answer stands in a sentence, in the form that it needs there; all others are citation forms."""
         return self.kind == CLOZE
 
+    def text(self, lexicon: Lexicon, item: Item) -> str | None:
+        """Return the text that is shown; None where an item cannot be asked."""
+        entry = lexicon.of(item.language).get(item.concept)
+        return None if entry is None else self.shown(entry, item, lexicon)
 
-def _sentence_besides_the_example(lexicon: Lexicon, item: Item) -> str | None:
+
+def _sentence_besides_the_example(entry: Entry, _item: Item, _lexicon: Lexicon) -> str:
     """Return a sentence with the idiom that is not its example, which `cloze` asks about; else the idiom alone."""
-    entry = lexicon.of(item.language).get(item.concept)
-    if entry is None:
-        return None
     further = [example.text for example in entry.examples if example.spans]
     return entry.paraphrased_example or next(iter(further), entry.idiom)
 
 
-def _meaning(lexicon: Lexicon, item: Item) -> str | None:
-    entry = lexicon.of(item.language).get(item.concept)
-    return entry.meaning if entry is not None else None
+def _meaning(entry: Entry, _item: Item, _lexicon: Lexicon) -> str | None:
+    return entry.meaning
 
 
-def _gloss(lexicon: Lexicon, item: Item) -> str | None:
+def _gloss(_entry: Entry, item: Item, lexicon: Lexicon) -> str | None:
     return lexicon.concepts[item.concept].gloss or None if item.concept in lexicon.concepts else None
 
 
-def _blanked(lexicon: Lexicon, item: Item) -> str | None:
-    entry = lexicon.of(item.language).get(item.concept)
-    return blanked(entry) if entry is not None else None
-
-
 OPEN_TASKS = {
-    CLOZE_OPEN: OpenTask("Idiom for a blank", CLOZE, _blanked, "cloze_open", "sentence", "by_words"),
+    CLOZE_OPEN: OpenTask(
+        "Idiom for a blank", CLOZE, lambda entry, *_: blanked(entry), "cloze_open", "sentence", "by_words"
+    ),
     RECALL: OpenTask("Idiom for a meaning", MEANING, _meaning, "recall", "definition"),
     RECALL_EN: OpenTask("Idiom for an English meaning", MEANING, _gloss, "recall", "definition"),
     RECALL_THREE: OpenTask(
@@ -74,7 +72,9 @@ OPEN_TASKS = {
         "sentence",
         names_idiom=True,
     ),
-    SITUATION_OPEN: OpenTask("Idiom for a situation", SITUATION, lambda _, item: item.text, "situation", "situation"),
+    SITUATION_OPEN: OpenTask(
+        "Idiom for a situation", SITUATION, lambda _, item, __: item.text, "situation", "situation"
+    ),
 }
 for _name, _whole in HARD_TASKS.items():
     OPEN_TASKS[_name] = replace(OPEN_TASKS[_whole], title=f"{OPEN_TASKS[_whole].title}, hard items")

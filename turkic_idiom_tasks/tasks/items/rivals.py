@@ -5,7 +5,7 @@ glosses and meanings have the nearest vectors, by intfloat/multilingual-e5-small
 writes it, so that no task needs an encoder. Concepts that are not in the file, as in other lexicons, are not asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 
@@ -49,7 +49,12 @@ class Rivals:
             if candidate.text and pool_keys(lexicon, candidate, self._language)[0] == form:
                 near.append(candidate)
         if question.shares_stem is None:  # across languages the letters of the options say less
-            near[1:_N_UNLIKE] = sorted(near[1:_N_UNLIKE], key=partial(self._likeness, gold=gold, trap=near[:1]))
+            # By how much more their letters are like the right option than like the nearest trap
+            like = partial(letter_overlap, first_language=self._language.code, second_language=self._language.code)
+            nearest = near[0].text if near else ""
+            near[1:_N_UNLIKE] = sorted(
+                near[1:_N_UNLIKE], key=lambda option: like(option.text, gold.text) - like(option.text, nearest)
+            )
         for is_chosen, needs_length in ((accepts is not None, True), (False, True), (False, False)):
             for candidate in near:
                 n_traps = len(choice.options)
@@ -58,12 +63,6 @@ class Rivals:
                 if choice.fits(candidate, is_random=is_chosen, needs_length=needs_length):
                     choice.take(candidate, NEAR, alike=self._relations.alike([candidate.concept]))
         return tuple(choice.options) if len(choice.options) == N_RIVALS - 1 else None
-
-    def _likeness(self, candidate: Option, *, gold: Option, trap: Sequence[Option]) -> float:
-        """Return how much more a candidate is like the right option than like the nearest trap, by letters."""
-        code = self._language.code
-        overlaps = [letter_overlap(candidate.text, other.text, code, code) for other in (gold, *trap)]
-        return overlaps[0] - overlaps[-1]
 
 
 @cache

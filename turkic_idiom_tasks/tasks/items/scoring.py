@@ -1,4 +1,7 @@
-"""Scores of answers to items: one scorer for Inspect, `turkic-idiom lm report` and the leaderboard."""
+"""Scores of answers to items: one scorer for Inspect, `turkic-idiom lm report` and the leaderboard.
+
+The same judgements say how hard the items of open tasks are: how many readers of a panel produced an accepted idiom.
+"""
 
 import hashlib
 import math
@@ -24,6 +27,9 @@ from turkic_idiom_tasks.tasks.items.written import BLANK
 # sentence is named, fit its blank?
 _ANSWERS = Path(__file__).with_name("judged_answers.jsonl")
 _RIGHT = (SAME, "fits")  # verdicts
+# What readers answered, the best answer first: language models that saw neither lexicon nor key
+_PANEL = Path(__file__).with_name("panel.jsonl")
+HARD = 0.5  # share of the panel that produced the idiom of a hard item, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,6 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     """Return name -> score of the items of one set; see `metrics.choice`.
 
     `usage` has the scores of pairs besides, those across languages the accuracies by how the idioms are alike.
-
     An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
     """
     traps = [[option.trap for option in item.options] for item in items]
@@ -69,10 +74,7 @@ def image_of(item: Item) -> str:
 
 
 def score_open(task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
-    """Return name -> score of answers to an open task; see `metrics.choice`.
-
-    Only tasks that take several answers have `first`. Arguments and errors are those of `judge_open`.
-    """
+    """Return name -> score of answers to an open task; see `metrics.choice`, and `judge_open` for the arguments."""
     judgements = judge_open(task, items, answers, lexicon)
     more = {"unjudged": [judgement.is_unjudged for judgement in judgements]}
     if OPEN_TASKS[task].n_answers > 1:
@@ -181,10 +183,8 @@ def _has_stems(answer: str, form: str, language: str) -> bool:
     ours, others = texts
     if len(ours) != len(others) or not ours:
         return False
-    for (word, word_stems), (other, other_stems) in zip(ours, others, strict=True):
-        if word != other and word_stems.isdisjoint(other_stems):
-            return False
-    return True
+    pairs = zip(ours, others, strict=True)
+    return all(word == other or word_stems & other_stems for (word, word_stems), (other, other_stems) in pairs)
 
 
 def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
@@ -205,3 +205,28 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
     # A model ends its answer like a sentence, and the annotator's spans have no signs at their ends
     n_closing_signs = len(answer) - len(answer.rstrip(" .,;:!?…\"'»”)"))
     return spans[0].start == first and spans[-1].end >= last - n_closing_signs
+
+
+def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[str, float]:
+    """Return concept -> share of the panel whose first answer is accepted, of the items that the panel was asked.
+
+    Shares are not stored, because they change with the judged answers as the scores of models do.
+    """
+    shares = {}
+    for item in items:
+        answers = panel_answers().get((task, item.language), {}).get(item.concept)
+        if answers:
+            judgements = judge_open(task, [item] * len(answers), answers, lexicon)
+            shares[item.concept] = sum(judgement.is_accepted for judgement in judgements) / len(answers)
+    return shares
+
+
+@cache
+def panel_answers() -> dict[tuple[str, str], dict[str, list[str | None]]]:
+    """Return task and language -> concept -> the first answer of each reader; None from one who knew no idiom."""
+    answers: dict[tuple[str, str], dict[str, list[str | None]]] = {}
+    for line in read_json_lines(_PANEL):
+        row = line.value
+        firsts = [reader[0] if reader else None for reader in row["answers"]]
+        answers.setdefault((row["kind"], row["language"]), {})[row["concept"]] = firsts
+    return answers

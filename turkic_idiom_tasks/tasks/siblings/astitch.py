@@ -108,10 +108,7 @@ class AStitchData:
     def labelled(
         self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
     ) -> list[LabelledSentence]:
-        """Return the rows of a file of Task 1.
-
-        Where the file does not have the expressions, they are those of the same sentences in the file of subtask A that
-        does.
+        """Return the rows of a file of Task 1; expressions that it lacks are from the file of subtask A that has them.
 
         Subtask ``A`` asks whether the expression is idiomatic, ``B`` whether the second sentence says what it means.
         The parts are ``dev``, ``test``, ``train_zero_shot``, ``train_one_shot`` and ``train_few_shot``. In subtask A

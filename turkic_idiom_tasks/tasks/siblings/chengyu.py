@@ -93,8 +93,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Triplet, str]]:
     for place, cells in read_whole_table(path, _COLUMNS):
         texts = [cells[column].replace("{", "").replace("}", "").strip() for column in ("s", "a_c", "a_i")]
         sentence, correct, incorrect = texts
-        _, brace, after = cells["s"].partition("{")
-        idiom = after.partition("}")[0] if brace else ""
+        idiom = cells["s"].partition("{")[2].partition("}")[0]
         if not sentence or not (correct or incorrect):
             raise InputError(f"{place}: a row needs S, and A_c or A_i")
         yield place, Triplet(sentence, correct or None, incorrect or None, idiom), cells["sim"].strip()

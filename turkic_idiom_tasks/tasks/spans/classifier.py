@@ -1,4 +1,4 @@
-"""A fine-tuned token classifier that tags sentences of any length with any fast tokenizer."""
+"""A fine-tuned token classifier that tags sentences of any length with any fast tokenizer, and its scores."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from typing import Any
 import torch
 from transformers import AutoModelForTokenClassification
 
+from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.encoders.checkpoints import give_pad_token, load_pretrained
 from turkic_idiom_tasks.encoders.names import check_dtype
 from turkic_idiom_tasks.encoders.tokenizer import load_tokenizer, lowers_case, window_length
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+from turkic_idiom_tasks.metrics.spans import span_f1_interval, subword_scores, word_scores
 from turkic_idiom_tasks.orthography import lower
+from turkic_idiom_tasks.results.predictions import Tags
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, TAG_LETTERS
-from turkic_idiom_tasks.tasks.spans.subwords import word_tags
+from turkic_idiom_tasks.tasks.spans.subwords import project_tags, word_tags
 
 OVERLAP = 64  # sub-words that two windows of a long sentence share, at most a quarter of a window
 BATCH_SIZE = 32  # sentences per forward pass
@@ -42,11 +46,9 @@ class TokenClassifier:
         tokenizer.padding_side = tokenizer.truncation_side = "right"  # windows and positions count from the left
         give_pad_token(tokenizer)
         self.max_length = window_length(model.config, tokenizer, max_length=max_length)  # special tokens included
-        # The tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM
-        self._tags: list[str] = []
         labels = [str(model.config.id2label[number]) for number in range(model.config.num_labels)]
-        for label in labels:
-            self._tags.append(TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), ""))
+        # The tag that each output of the model stands for; B, b-idiom and the like stand for B-IDIOM
+        self._tags = [TAG_LETTERS.get(label.upper().removesuffix("-IDIOM"), "") for label in labels]
         if sorted(self._tags) != sorted(LABELS):
             raise InputError(
                 f"{name}: its labels are {', '.join(labels)}; span detection needs {', '.join(LABELS)}: fine-tune it "
@@ -139,11 +141,8 @@ class TokenClassifier:
                 position_in_window += 1
         predictions = []
         for words, tag_by_position in zip(sentences, subwords, strict=True):
-            tags, owners = [], []
-            for position in sorted(tag_by_position):
-                owner, tag = tag_by_position[position]
-                owners.append(owner)
-                tags.append(tag)
+            in_order = [tag_by_position[position] for position in sorted(tag_by_position)]
+            owners, tags = [owner for owner, _ in in_order], [tag for _, tag in in_order]
             tags_of_words = [tag or OUTSIDE for tag in word_tags(tags, owners, len(words))]
             predictions.append(Prediction(tuple(tags_of_words), tuple(tags), tuple(owners)))
         return predictions
@@ -176,3 +175,25 @@ def encode_words(
         verbose=False,
         **windows,
     )
+
+
+def predicted_tags(sentences: TestSentences, predictions: Sequence[Prediction]) -> Tags:
+    """Return the predictions of a classifier, one for each sentence in the same order, as a record holds them."""
+    return Tags(sentences, tuple("".join(tag[0] for tag in prediction.tags) for prediction in predictions))
+
+
+def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction]) -> dict[str, float]:
+    """Return name -> score of one prediction for each sentence, in order, as for a record; NaN if undefined."""
+    gold = [sentence.tags for sentence in sentences.rows]
+    predicted = [prediction.tags for prediction in predictions]
+    interval = span_f1_interval(gold, predicted, sentences.concepts)
+    subwords = [project_tags(tags, one.owners) for tags, one in zip(gold, predictions, strict=True)]
+    return {
+        **word_scores(gold, predicted),
+        "span_f1_ci_low": interval.low,
+        "span_f1_ci_high": interval.high,
+        "n_sentences": float(len(gold)),
+        "n_idioms": float(len(set(sentences.concepts))),
+        "small_sample": float(len(gold) < SMALL_N),
+        **subword_scores(subwords, [prediction.subword_tags for prediction in predictions]),
+    }

@@ -93,10 +93,7 @@ def _is_free(place: Span, taken: Sequence[Span]) -> bool:
 
 
 def _same_stem(first: str, second: str) -> bool:
-    """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters.
-
-    Endings differ: a model writes the citation form, `göz yummak`, where the sentence has `göz yumdu`.
-    """
+    """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters."""
     if first == second:
         return True
     shorter = min(len(first), len(second))

@@ -12,8 +12,7 @@ Labelling = Literal["all", "first"]  # sub-words of a word that have its label i
 def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
     """Return the tag of every sub-word: the word's tag for its first sub-word, then I, or O for a word outside.
 
-    This is the paper's rule: B for the first sub-word of an idiom, I for all later ones. The owner of a sub-word is the
-    position of its word.
+    This is the paper's rule. The owner of a sub-word is the position of its word.
     """
     projected = []
     for position, owner in enumerate(owners):
