@@ -70,6 +70,7 @@ def test_no_bytes_make_it_fail_in_another_way(data):
 REFUSED = [
     (b"", "malformed JSON at column 1"),
     (b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
+    (b'{\n "a": 1\n "b": 2}', "malformed JSON at line 3, column 2: Expecting"),
     (b"\xff", "not UTF-8 at byte 0"),
     (b"\xef\xbb\xbf{}", "byte order mark"),
     (b'{"a": 1, "a": 1}', "the key 'a' appears twice"),

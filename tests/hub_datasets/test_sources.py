@@ -65,7 +65,7 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
     ("lines", "message"),
     [
         (('{"TR-Deyim": "a"}', '{"TR-Deyim": '), r"source:2: malformed JSON at column \d+"),
-        (("[", '{"TR-Deyim": "göz yummak"},', "oops]"), "source:3: malformed JSON at column 1"),
+        (("[", '{"TR-Deyim": "göz yummak"},', "oops]"), "source: malformed JSON at line 3, column 1"),
         (('{"idiom": "a", "meaning": "b"}',), "source:1: no key such as TR-Deyim.*found idiom, meaning"),
         (("[]",), "source:1: no key .*empty list"),
     ],
