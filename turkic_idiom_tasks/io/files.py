@@ -367,8 +367,9 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Around a temporary folder another call names the folder that the user gave
-        if any(_TEMPORARY.fullmatch(part) for part in path.parts):
+        # The names of a temporary folder, and of the lock of a folder, say nothing to the user: another call around
+        # this one names the folder itself
+        if path.name.endswith(".turkic-idiom-lock") or any(_TEMPORARY.fullmatch(part) for part in path.parts):
             raise
         advice = _ADVICE.get(error.errno or 0, "make room")
         problem = f"cannot be written ({error.strerror or error}); {advice}, or choose another folder with --out"
