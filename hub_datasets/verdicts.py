@@ -63,7 +63,7 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
             )
         latest = max(review.date, review.stamp[0][: len(review.date)])
         if date.fromisoformat(latest) > today + _TIME_ZONES:
-            raise MalformedError(f"field 'date' or 'time': {latest} is in the future; correct it")
+            raise MalformedError(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
 
     reviews: list[Review] = []
     problems: list[Problem] = []

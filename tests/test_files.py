@@ -251,7 +251,7 @@ def test_a_user_without_rights_changes_nothing(tmp_path, locked_place):
 
     def write():
         become_nobody()
-        with pytest.raises(InputError, match=r"\A.*cannot be written.*\Z"):
+        with pytest.raises(InputError, match=rf"\A{folder.parent}[^.:]*: cannot be written.*\Z"):
             commit_folder(folder, NEW, kind="site")
 
     with readable([tmp_path, *tmp_path.parents]):
@@ -382,6 +382,7 @@ def test_a_disk_that_is_full_or_read_only_is_one_line_and_leaves_the_old_content
             patch.setattr(os, "fsync", fail)
             with pytest.raises(InputError, match=words) as caught:
                 commit_folder(folder, NEW, kind="site")
+        assert str(caught.value).startswith(f"{folder}: ")  # no temporary folder, which is gone by now
         assert "\n" not in str(caught.value)
         assert contents(folder) == OLD
         assert leftovers(folder) == []

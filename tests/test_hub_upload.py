@@ -1,10 +1,13 @@
+import socketserver
+import threading
 from types import SimpleNamespace
 
 import pytest
+from huggingface_hub import constants
 from huggingface_hub import errors as hf_errors
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.hub_client import explanation, hub_errors
+from turkic_idiom_tasks.io.hub_client import explanation, hub_errors, is_reachable
 from turkic_idiom_tasks.io.hub_upload import DATASET, Target, folder_files
 
 
@@ -70,3 +73,19 @@ def test_errors_of_the_client_are_one_line_without_addresses(error, words):
         assert "\n" not in text
     with pytest.raises(InputError, match=r"^dataset org/name: "), hub_errors("dataset org/name"):
         raise error
+
+
+class NoHttp(socketserver.BaseRequestHandler):
+    def handle(self):
+        self.request.recv(1000)
+        self.request.sendall(b"SSH-2.0-OpenSSH\r\n")
+
+
+def test_what_is_no_hub_cannot_be_reached(monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with socketserver.TCPServer(("127.0.0.1", 0), NoHttp) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        for endpoint in (address, "http://[::1", "http://a b", "http://127.0.0.1:port", "http://a\u0131.tr"):
+            monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+            assert is_reachable.__wrapped__() is False  # without what the process remembers

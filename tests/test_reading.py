@@ -70,6 +70,7 @@ def test_no_bytes_make_it_fail_in_another_way(data):
 REFUSED = [
     (parse_json, b"", "malformed JSON at column 1"),
     (parse_json, b'{"a": 1} 2', "malformed JSON at column 10: Extra data"),
+    (parse_json, b'{\n "a": 1\n "b": 2}', "malformed JSON at line 3, column 2: Expecting"),
     (parse_json, b"\xff", "not UTF-8 at byte 0"),
     (parse_json, b"\xef\xbb\xbf{}", "byte order mark"),
     (parse_json, b'{"a": 1, "a": 1}', "the key 'a' appears twice"),

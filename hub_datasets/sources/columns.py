@@ -91,6 +91,6 @@ def _record_to_fill_in(path: Path, code: str, records: Sequence[Record]) -> Path
     script = _SCRIPTS.get(scripts.most_common(1)[0][0], "") if scripts else ""
     names = {"code": code, "name": "", "own_name": "", "subset": code if len(code) == 3 else ""}
     facts = {"script": script, "alphabet": letters, "infinitives": [], "function_words": [], "to_common": {}}
-    before = file.read_text(encoding="utf-8") if file.is_file() else ""
+    before = file.read_text(encoding="utf-8").rstrip("\n") + "\n" if file.is_file() else ""  # its last line may be open
     write_text(file, f"{before}{json.dumps(names | facts | {'provisional': True}, ensure_ascii=False)}\n")
     return file

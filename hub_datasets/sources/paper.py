@@ -33,10 +33,10 @@ def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept."""
     text = read_text(path)
     if text.lstrip().startswith("["):
-        rows = [source_row(number, item) for number, item in enumerate(_parse(path, 1, text), start=1)]
+        rows = [source_row(number, item) for number, item in enumerate(_parse(str(path), text), start=1)]
     else:
         lines = enumerate(text.split("\n"), start=1)
-        rows = [source_row(number, _parse(path, number, line)) for number, line in lines if line.strip()]
+        rows = [source_row(number, _parse(f"{path}:{number}", line)) for number, line in lines if line.strip()]
     if all(row.problem == NO_KEY for row in rows):
         first = rows[0] if rows else SourceRow(1, value="an empty list")
         keys = display(first.value)[1:-1] or "none"
@@ -44,14 +44,12 @@ def read(path: Path) -> Iterator[SourceRow]:
     yield from rows
 
 
-def _parse(path: Path, first_line: int, text: str) -> Any:
-    """Return the value of a JSON text that begins on a line; NaN is what pandas writes for a missing cell."""
+def _parse(place: str, text: str) -> Any:
+    """Return the value of the JSON text at a place; NaN is what pandas writes for a missing cell."""
     try:
         return parse_json(text.encode("utf-8"), special_numbers=True)
     except MalformedError as error:
-        cause = error.__cause__
-        line = first_line + (cause.lineno - 1 if isinstance(cause, json.JSONDecodeError) else 0)
-        raise InputError(f"{path}:{line}: {error}; put one JSON object on each line, or one JSON list") from error
+        raise InputError(f"{place}: {error}; put one JSON object on each line, or one JSON list") from error
 
 
 def prefix(code: str) -> str:

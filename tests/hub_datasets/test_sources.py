@@ -12,6 +12,7 @@ from hub_datasets.sources.turkish import split_senses
 from tests.hub_datasets.conftest import kevser_file, write_lines
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_table
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 
 UZ_HEADER = "idiom,syntax_markers,meaning_uz,meaning_number,homonym_number,variants,example_uz"
 TDK_HEADER = "soz_id,sozum,atara,anlami,anahtar,turu2,gosterim_tarihi"
@@ -65,7 +66,7 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
     ("lines", "message"),
     [
         (('{"TR-Deyim": "a"}', '{"TR-Deyim": '), r"source:2: malformed JSON at column \d+"),
-        (("[", '{"TR-Deyim": "göz yummak"},', "oops]"), "source:3: malformed JSON at column 1"),
+        (("[", '{"TR-Deyim": "göz yummak"},', "oops]"), "source: malformed JSON at line 3, column 1"),
         (('{"idiom": "a", "meaning": "b"}',), "source:1: no key such as TR-Deyim.*found idiom, meaning"),
         (("[]",), "source:1: no key .*empty list"),
     ],
@@ -284,3 +285,13 @@ def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):
     assert set(row.readings) == {"tr", "az"}
     with pytest.raises(InputError, match=message):
         list(columns.read(write(tmp_path, header, "göz yummak,göz yummaq,x", name="table")))
+
+
+def test_the_record_of_another_language_begins_on_a_line_of_its_own(tmp_path):
+    records = tmp_path / "languages.jsonl"
+    known = (BUNDLED.parent.parent / records.name).read_text("utf-8").splitlines()[0]
+    records.write_text(known, "utf-8")  # as editors save it, without a line end
+    with pytest.raises(InputError, match="no language has the code ky"):
+        list(columns.read(write(tmp_path, "tr,ky-idiom", "göz yummak,көз жумуу", name="table")))
+    first, second = records.read_text("utf-8").splitlines()
+    assert (first, json.loads(second)["code"]) == (known, "ky")

@@ -127,14 +127,17 @@ def test_people_stand_above_the_models_without_a_rank(data, metadata, gold_conte
     save_person(place / "people", 2, data, {turkish: 2})
     older = save_person(place / "people", 3, data, {turkish: 4})
     older.write_text(older.read_text("utf-8").replace(data.revision, "0" * 40), "utf-8")
+    forged = save_person(place / "people", 4, data, {turkish: 1})
+    forged.write_text(forged.read_text("utf-8").replace('"task": "meaning"', '"task": "x\\nfile: ok"'), "utf-8")
     (place / "people" / "notes.txt").write_text("no answers")
     assert main(["leaderboard", "check", str(place), "--data", str(item_lexicon)]) == 1
     printed = capsys.readouterr().out
     assert "answers-00000001.json: ok" in printed
     assert re.search("answers-00000003.json: .*revision .0000", printed)
+    assert "\nfile: ok" not in printed  # what a file says never begins a line of its own
     assert main(["leaderboard", "build", str(place), "--out", str(site), "--data", str(item_lexicon)]) == 0
     printed = capsys.readouterr().out
-    assert "left out: 2" in printed
+    assert "left out: 3" in printed
     assert "notes.txt" in printed
 
     file = json.loads((site / "language-models.json").read_text("utf-8"))

@@ -109,6 +109,11 @@ def test_other_data_another_format_and_no_record(dataset, other_dataset, predict
     with pytest.raises(InputError, match="no result of turkic-idiom") as caught:
         read_header(source)
     assert "delete" not in str(caught.value)
+    path.unlink()
+    path.symlink_to(path.name)  # a record that cannot be opened, but may be whole
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        read_header(path)
+    assert "delete" not in str(caught.value)
     for place in (path.parent / "absent", path.parent / "empty"):
         (path.parent / "empty").mkdir(exist_ok=True)
         with pytest.raises(InputError, match=r"no such file or folder|no result in it"):

@@ -128,13 +128,11 @@ def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path, timeout=-1 if busy is None else 0)
         try:
-            lock.acquire()
+            held = lock.acquire()
         except Timeout as error:  # which is an OSError too
             raise usage_error(busy or f"{path}: is in use") from error
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
@@ -369,6 +367,10 @@ def _write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        # The names of a temporary folder, and of the lock of a folder, say nothing to the user: another call around
+        # this one names the folder itself
+        if path.name.endswith(".turkic-idiom-lock") or any(_TEMPORARY.fullmatch(part) for part in path.parts):
+            raise
         advice = _ADVICE.get(error.errno or 0, "make room")
         problem = f"cannot be written ({error.strerror or error}); {advice}, or choose another folder with --out"
         raise InputError(f"{path}: {problem}") from error

@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from http.client import HTTPException
 
 from huggingface_hub import constants, errors
 from huggingface_hub.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
@@ -90,14 +91,12 @@ def is_reachable() -> bool:
     """Return whether the Hub answers now: one request per process. HF_HUB_OFFLINE and HF_ENDPOINT are respected."""
     if constants.HF_HUB_OFFLINE or not constants.ENDPOINT.startswith(("https://", "http://")):
         return False
-    request = urllib.request.Request(constants.ENDPOINT, method="HEAD")  # noqa: S310  # the scheme is checked above
     try:
+        request = urllib.request.Request(constants.ENDPOINT, method="HEAD")  # noqa: S310  # the scheme is checked above
         with urllib.request.urlopen(request, timeout=REACH_TIMEOUT):  # noqa: S310
             return True
-    except urllib.error.HTTPError:  # the Hub answered, although with an error
-        return True
-    except OSError:
-        return False
+    except (OSError, HTTPException, ValueError) as error:  # the latter two: no HTTP in the answer, no address
+        return isinstance(error, urllib.error.HTTPError)  # the Hub answered, although with an error
 
 
 @contextmanager

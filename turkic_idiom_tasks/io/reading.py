@@ -194,15 +194,12 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
             brackets = brackets.replace("[]", "").replace("{}", "")
         if brackets:
             raise MalformedError(f"brackets nested more than {max_depth} deep, or not closed")
+    read_number = None if special_numbers else _finite
     try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_distinct,
-            parse_constant=None if special_numbers else _finite,
-            parse_float=None if special_numbers else _finite,
-        )
+        value = json.loads(text, object_pairs_hook=_distinct, parse_constant=read_number, parse_float=read_number)
     except json.JSONDecodeError as error:
-        raise MalformedError(f"malformed JSON at column {error.colno}: {error.msg}") from error
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
+        raise MalformedError(f"malformed JSON at {line}column {error.colno}: {error.msg}") from error
     except MalformedError:
         raise
     except ValueError as error:  # Python's own limit for the digits of a number

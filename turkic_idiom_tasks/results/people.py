@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample_models
 from turkic_idiom_tasks.results.item_answers import GENERATION, find_items, row_digest
 from turkic_idiom_tasks.results.model_predictions import HarnessFile, ModelPredictions, check_data, read_harness_file
@@ -65,8 +66,8 @@ def read_person(path: Path, dataset: Dataset) -> ModelPredictions:
         ids = {row_digest(item): item.id for item in items.rows} if items else {}
         if row.digest not in ids:
             raise InputError(
-                f"{path}: answers an item of {row.task}, {row.subset} that the data in use do not have; read it with "
-                "the version of this package that made the page"
+                f"{path}: answers an item of {display(f'{row.task}, {row.subset}')} that the data in use do not have; "
+                "read it with the version of this package that made the page"
             )
         answers.setdefault((row.task, row.subset), []).append((ids[row.digest], row.digest, row.answer))
     predictions: dict[SubsetKey, Prediction] = {}
@@ -100,4 +101,4 @@ def score_people(people: Sequence[ModelPredictions]) -> dict[SubsetKey, PeopleSc
 
 def n_people(scores: Iterable[PeopleScore]) -> int:
     """Return the number of different people."""
-    return len(frozenset().union(*(score.names for score in scores)))
+    return len(frozenset[str]().union(*(score.names for score in scores)))

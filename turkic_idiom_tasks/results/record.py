@@ -255,6 +255,8 @@ def _lines(path: Path) -> Iterator[bytes]:
         problem = f"{error}; {_AGAIN}"
         if not path.name.endswith(SUFFIX):  # perhaps a file that is dear to its owner: do not advise to delete it
             problem = f"no result of turkic-idiom ({error}); give a file *{SUFFIX}, or the folder of one model"
+        elif isinstance(error.__cause__, OSError):  # it may be whole: do not advise to delete it
+            problem = str(error)
         raise InputError(f"{path}: {problem}") from error
     return (line.rstrip(b"\n") for line in io.BytesIO(text))
 
