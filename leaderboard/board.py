@@ -46,10 +46,7 @@ class ScoredSubmission:
 
     def find(self, task: str, subset: str) -> ScoredSubset | None:
         """Return the score of a subset; None if it was not submitted."""
-        for score in self.subsets:
-            if score.subset == subset and score.task == task:
-                return score
-        return None
+        return next((score for score in self.subsets if score.subset == subset and score.task == task), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +104,7 @@ def score_submission(submission: Submission) -> ScoredSubmission:
 
 def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
     """Return the extra tasks that somebody submitted."""
-    submitted: set[str] = set()
-    for submission in submissions:
-        submitted.update(score.task for score in submission.subsets)
+    submitted = {score.task for submission in submissions for score in submission.subsets}
     return [task for task in EXTRA_TASKS if task in submitted]
 
 

@@ -88,26 +88,23 @@ def spelling_splits(board: Board, task: str) -> list[Values]:
     splits: list[Values] = []
     for subset in board.data.of_task(task):
         if subset.pool is not None and subset.spelling_free is not None and 0 < len(subset.spelling_free) < subset.n:
+            groups: list[Values] = []
             is_free = np.array([query in subset.spelling_free for query in subset.texts])
-            groups = (_query_group(board, subset, is_free), _query_group(board, subset, ~is_free))
+            floors = np.array([random_ndcg(subset.pool, n_right) for n_right in subset.n_right.values()])
+            for chosen in (is_free, ~is_free):
+                concepts = np.array(subset.concepts)[chosen].tolist()
+                strata = {}
+                for name, submission in board.by_id.items():
+                    score = submission.find(task, subset.name)
+                    if score is not None:
+                        strata[name] = Stratum(concepts, score.sums[chosen])
+                scores = {}  # id -> mean nDCG of these queries
+                for name, of_model in zip(strata, resample_models(list(strata.values())), strict=True):
+                    scores[name] = Score(of_model.score, of_model.interval())
+                floor = float(floors[chosen].mean())
+                groups.append({"n": len(concepts), "floor": floor, "scores": scores, "none": NO_SCORE})
             splits.append({"task": task, "language": subset.language, "groups": groups})
     return splits
-
-
-def _query_group(board: Board, subset: SubsetItems, chosen: np.ndarray) -> Values:
-    """Return the number of the queries for which (N,) `chosen` is True, their floor, and id -> mean nDCG."""
-    places = np.flatnonzero(chosen).tolist()
-    concepts = [subset.concepts[place] for place in places]
-    n_right = list(subset.n_right.values())
-    floors = [random_ndcg(subset.pool or 0, n_right[place]) for place in places]
-    strata = {}
-    for name, submission in board.by_id.items():
-        score = submission.find(subset.task, subset.name)
-        if score is not None:
-            strata[name] = Stratum(concepts, score.sums[places])
-    resampled = dict(zip(strata, resample_models(list(strata.values())), strict=True))
-    scores = {name: Score(of_model.score, of_model.interval()) for name, of_model in resampled.items()}
-    return {"n": len(places), "floor": sum(floors) / len(floors), "scores": scores, "none": NO_SCORE}
 
 
 def trap_profiles(board: Board) -> list[Values]:

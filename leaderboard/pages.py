@@ -22,7 +22,6 @@ from turkic_idiom_tasks.concept_browser.parts import browser_part
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
@@ -54,9 +53,8 @@ class Pages:
         self._data = board.data
         self._repository, self._built = repository, built
         self._tabs_by_language = {code: tables.tabs_of(part) for code, part in language_boards(board).items()}
-        self._models_by_language: dict[str, Board] = {}
-        if models:
-            self._models_by_language = {code: part for code, part in language_boards(models).items() if part.by_id}
+        of_models = language_boards(models) if models else {}
+        self._models_by_language = {code: part for code, part in of_models.items() if part.by_id}
         self._notes: dict[str, str] = {}
         for of_kind in self._boards:
             self._notes |= tables.row_notes(of_kind.by_id.values())
@@ -96,7 +94,7 @@ class Pages:
             "n_items": sum(subset.n for subset in data.subsets),
             "n_submissions": len(board.by_id),
             "scatters": figures.scatters(board),
-            "edition": edition_of(data.revision),
+            "edition": data.edition,
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
@@ -337,7 +335,7 @@ def _interval(bounds: Interval) -> Markup:
 
 def _cell(shown: Score, floor: float | None = None, low: float = 0.0, note: str = "") -> Markup:
     """Return the cell of a score; a note below it is our own text."""
-    if shown.missing:
+    if math.isnan(shown.score):
         return Markup('<td class="none"><span aria-hidden="true">–</span><span class="vh">no score</span></td>')
     style, interval = _on_axis(shown, floor, low), _interval(shown.interval)
     below = f"<small>{note}</small>" if note else ""

@@ -41,11 +41,6 @@ class Score:
     score: float
     interval: Interval
 
-    @property
-    def missing(self) -> bool:
-        """Return whether there is no score."""
-        return math.isnan(self.score)
-
 
 NO_SCORE = Score(math.nan, Interval(math.nan, math.nan))
 

@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
 from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
@@ -151,9 +152,7 @@ def tabs_of(board: Board) -> list[Tab]:
         tabs.append(Tab(ALL_TAB, board, (*retrieval, SPANS), (*retrieval, *others, SPANS), board.overall))
     kept = [tab for tab in tabs if len(tab.standings)] or tabs[-1:]
     # A tab that ranks nobody stays if it alone lists a submission: nobody's scores may be nowhere
-    listed: set[str] = set()
-    for tab in kept:
-        listed.update(_listed(tab))
+    listed = {name for tab in kept for name in _listed(tab)}
     for tab in tabs:
         names = set(_listed(tab))
         if not names <= listed:
@@ -253,14 +252,8 @@ def task_table(board: Board, task: str) -> Table:
 
 def item_table(board: Board) -> Table:
     """Return the table of all language models: the mean of the kinds of items, and each kind, chance-corrected."""
-    columns = [
-        Column(
-            "all",
-            "All kinds",
-            "Mean of the kinds with options, the open cloze and recall; it decides the rank",
-            board.overall,
-        )
-    ]
+    about = "Mean of the kinds with options, the open cloze and recall; it decides the rank"
+    columns = [Column("all", "All kinds", about, board.overall)]
     for task in board.data.tasks:
         if task in EXTRA_TASKS and not board.by_task[task]:
             continue
@@ -273,11 +266,9 @@ def item_table(board: Board) -> Table:
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     """Return a table with a row for each of these submissions."""
     notes = row_notes(board.by_id.values())
-    by_group: dict[int, list[str]] = {}
-    for name, standing in standings.items():
-        by_group.setdefault(standing.group, []).append(name)
     ties: dict[str, str] = {}
-    for group in by_group.values():
+    for _, of_group in groupby(standings.values(), key=lambda standing: standing.group):
+        group = [standing.id for standing in of_group]
         if len(group) > 1:
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
     rows = []

@@ -1,5 +1,6 @@
 """The site in a real browser, from file://."""
 
+import math
 import re
 from types import SimpleNamespace
 
@@ -99,7 +100,7 @@ def expected_ranks(board):
 
 
 def expected_cell(score):
-    if score.missing:
+    if math.isnan(score.score):
         return "–no score"
     bounds = score.interval
     mark = "" if bounds.is_reliable else "?"

@@ -1,5 +1,6 @@
 """Tables and tabs of the overview and of single languages: columns, rows, and who is listed where."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -88,7 +89,9 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     assert rows["b-weak"].lacks == ("Spans",)
     spans = rows["a-span"]
     assert spans.lacks == RETRIEVAL
-    assert [score.missing for score in spans.scores] == [True] * 4 + [False] + [True] * 5  # and every language
+    assert [math.isnan(score.score) for score in spans.scores] == [True] * 4 + [False] + [
+        True
+    ] * 5  # and every language
     best, *_ = table_of(board, RETRIEVAL_TAB).rows
     assert best.submission.id == "c-strong"
     assert best.scores[0].score == pytest.approx(sum(score.score for score in best.scores[1:4]) / 3)
@@ -158,7 +161,7 @@ def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
     (tab,) = tabs_in("az", data, make_scored("one", data, tasks=("T1", "T3"))).values()
     assert (tab.name, tab.shown) == (RETRIEVAL_TAB, ("T1", "T3"))
     (row,) = tab_table(tab).rows
-    assert not any(score.missing for score in row.scores)
+    assert not any(math.isnan(score.score) for score in row.scores)
     assert len(row.scores) == 3  # the mean of two tasks, and each
     assert tabs_in("tr", data, make_scored("one", data, tasks=("T1",))) == {}
 
@@ -179,7 +182,7 @@ def test_the_overview_shows_a_language_with_the_score_and_interval_of_its_own_bo
             assert (shown.score, shown.interval) == (of_language.score, of_language.interval)
             assert shown.interval.low < shown.score < shown.interval.high
     assert part.submission.id == "part"
-    assert all(score.missing for score in part.scores[-3:])
+    assert all(math.isnan(score.score) for score in part.scores[-3:])
 
 
 def test_a_language_in_which_nobody_submitted_a_task_has_no_mean_over_the_tasks():

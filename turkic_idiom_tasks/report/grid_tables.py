@@ -15,7 +15,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart
 from turkic_idiom_tasks.report.frame import query_frame, score_frame
 from turkic_idiom_tasks.report.retrieval_tables import RetrievalScores, retrieval_charts, retrieval_tables
-from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
+from turkic_idiom_tasks.report.similarity_tables import similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table
 from turkic_idiom_tasks.results.record import OtherFormatError, find_records, read_header, read_record
@@ -59,7 +59,6 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
         tables += span_tables(scores)
         charts |= span_charts(scores)
     tables += similarity_tables(headers.values())
-    tables += idiomaticity_tables(headers.values())
     # A table without rows is of an experiment that the grid does not have
     tables = [table for table in tables if len(table.frame)]
     return tables, _commit(tables, charts, scores, grid.folder / TABLES)

@@ -9,7 +9,8 @@ The paper reports each model under its best pooling, which is chosen on the test
 the same here, and their notes say that such figures are optimistic. The table of poolings has all poolings.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PAPER_
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, resample
 from turkic_idiom_tasks.metrics.comparison import Comparison, compare, holm
-from turkic_idiom_tasks.report.charts import Bar, Chart, grouped_bars
+from turkic_idiom_tasks.report.charts import Chart, grouped_bars
 from turkic_idiom_tasks.report.frame import MEASURES, N_SEEDS, UNTUNED_KEPT
 from turkic_idiom_tasks.report.published import Figure, paper, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
@@ -154,12 +155,11 @@ def _in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
 def retrieval_tables(summary: RetrievalScores) -> list[Table]:
     """Return every table of a retrieval grid."""
     rows: list[dict[str, Any]] = []
-    for model in summary.models:
-        for task in summary.subsets:
-            for regime in REGIMES_OF[task]:
-                for pooling in summary.poolings if regime in summary.regimes else ():
-                    place = {"model": model, "task": task, "regime": regime, "pooling": pooling}
-                    rows.append(place | summary.figures((task, model, regime, pooling)))
+    for model, task in product(summary.models, summary.subsets):
+        regimes = [regime for regime in REGIMES_OF[task] if regime in summary.regimes]
+        for regime, pooling in product(regimes, summary.poolings):
+            key = (task, model, regime, pooling)
+            rows.append(dict(zip(KEY, key, strict=True)) | summary.figures(key))
     columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
     poolings = make_frame(rows, columns, counts=_COUNTS)
     return [
@@ -176,21 +176,24 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
     for task, (chart_name, _, compared) in FIGURES.items():
         regimes = [regime for regime in compared if regime in summary.regimes]
-        groups: dict[str, list[Bar]] = {}
+        keys = {}
         highest: dict[str, float] = {}
-        for model, name in short_names(summary.models).items():
-            groups[model] = []
+        for model in summary.models:
             for regime in regimes:
-                key = summary.best(task, model, regime)
-                bar = Bar(name, regime, None)  # an empty place, so that every group has its regimes in one order
+                key = keys[model, regime] = summary.best(task, model, regime)
                 if key is not None:
-                    value, interval = float(summary.figures(key)["ndcg"]), resample(summary.strata(key)).interval()
-                    bar = Bar(name, regime, value, low=interval.low, high=interval.high)
-                    highest[model] = max(value, highest.get(model, 0.0))
-                groups[model].append(bar)
+                    highest[model] = max(float(summary.figures(key)["ndcg"]), highest.get(model, 0.0))
         if not highest:
             continue
         models = sorted(highest, key=lambda model: -highest[model])  # used before the next task
+        names = short_names(summary.models)
+        bars: dict[tuple[str, str], Sequence[float | None]] = {}
+        for model, regime in product(models, regimes):
+            # An empty place where there is no score, so that every group has its regimes in one order
+            bars[names[model], regime] = (None, None, None)
+            if key := keys[model, regime]:
+                interval = resample(summary.strata(key)).interval()
+                bars[names[model], regime] = (float(summary.figures(key)["ndcg"]), interval.low, interval.high)
         # The same for all models, which rank the same pools
         floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
         description = (
@@ -198,7 +201,6 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
             "the best pooling on the test queries, an optimistic choice. "
             f"A random ranking scores {floor:.3f}."
         )
-        bars = [bar for model in models for bar in groups[model]]
         title = _title(summary, task)
         charts[chart_name] = grouped_bars(bars, title=title, description=description, floor=floor)
     return charts
