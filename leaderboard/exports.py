@@ -165,9 +165,9 @@ def _with_interval(title: str, between: str = " ") -> list[str]:
 
 
 def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
-    if name not in standings:
+    place = standings.get(name)
+    if place is None:
         return None
-    place = standings[name]
     return formats.StandingJson(rank=place.rank, group=place.group, score=place.score, **_ends(place))
 
 
@@ -186,7 +186,7 @@ def every_eval_ever_files(
     """
     if built is None:
         return
-    made = int(datetime.combine(built, time(), tzinfo=UTC).timestamp())  # seconds since 1970
+    made = str(int(datetime.combine(built, time(), tzinfo=UTC).timestamp()))  # seconds since 1970
     source: dict[str, Any] = {
         "source_name": "Turkic Idiom Benchmark",
         "source_type": "evaluation_run",
@@ -219,7 +219,7 @@ def every_eval_ever_files(
         record = {
             "schema_version": "0.3.0",
             "evaluation_id": evaluation_id,
-            "retrieved_timestamp": str(made),
+            "retrieved_timestamp": made,
             "source_metadata": source,
             "eval_library": {"name": _PACKAGE, "version": version(_PACKAGE)},
             "model_info": {

@@ -60,9 +60,9 @@ class Pages:
             self._notes |= tables.row_notes(of_kind.by_id.values())
         self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
-        of_tasks = [
-            (_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})") for task in self._data.tasks
-        ]
+        of_tasks = []
+        for task in self._data.tasks:
+            of_tasks.append((_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
         navigation = [  # (title, links); a group of one link is that link
             ("", [("index.html", "Overview")]),
             ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
@@ -253,14 +253,12 @@ class Pages:
             rules=scripts.check_rules(self._data),
         )
         yield "submit.html", page
-        n_entries = n_reviewed = 0
-        is_bundled = self._data.path == BUNDLED_PATH  # of other data the page says nothing about the texts
-        if self._data.lexicon and is_bundled:
+        about: dict[str, Any] = {"bundled": self._data.path == BUNDLED_PATH, "n_entries": 0, "n_reviewed": 0}
+        if self._data.lexicon and about["bundled"]:  # of other data the page says nothing about the texts
             for language, entries in self._data.lexicon.entries.items():
-                n_entries += len(entries)
-                n_reviewed += len(self._data.lexicon.reviewed(language))
-        page = self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
-        yield "data.html", page
+                about["n_entries"] += len(entries)
+                about["n_reviewed"] += len(self._data.lexicon.reviewed(language))
+        yield "data.html", self._page("data.html", "The data", **about)
         if self._built:  # an entry needs a day; feed readers know the old ones by their ids
             submissions = [one for board in self._boards for one in board.by_id.values()]
             yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)

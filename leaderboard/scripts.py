@@ -67,19 +67,16 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     in_means = counted(subset.name for board in boards for subset in board.data.subsets)
     for subset in (subset for board in boards for subset in board.data.with_parts):
         sizes = Counter(sorted(subset.concepts))  # queries of each concept
-        with_several = set()  # concepts of a query with several right answers, whose score is no one rank
-        in_headline = set()
-        for item, concept in zip(subset.texts, subset.concepts, strict=True):
-            if subset.n_right.get(item, 1) > 1:
-                with_several.add(concept)
-            if subset.spelling_free is not None and item in subset.spelling_free:
-                in_headline.add(concept)
+        of_items = list(zip(subset.texts, subset.concepts, strict=True))
+        # Concepts of a query with several right answers, whose score is no one rank
+        with_several = {concept for item, concept in of_items if subset.n_right.get(item, 1) > 1}
         headline: dict[str, Any] | None = None
         # The pairs of extra tasks have no share in the main score
         if subset.key in headlined and subset.task not in EXTRA_TASKS:
-            counting = [place for place, name in enumerate(sizes) if name in in_headline]
-            is_whole = subset.spelling_free is None
-            headline = {"floor": subset.headline_floor, "places": None if is_whole else counting}
+            headline = {"floor": subset.headline_floor, "places": None}  # of the concepts that count, None for all
+            if subset.spelling_free is not None:
+                counting = {concept for item, concept in of_items if item in subset.spelling_free}
+                headline["places"] = [place for place, name in enumerate(sizes) if name in counting]
         row = {
             "key": subset.key,
             "task": subset.task,
@@ -176,8 +173,7 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     models: dict[str, str] = {}
     missed: dict[str, dict[str, str | list[str | int]]] = {}
     for board in boards:
-        labels = choice_labels(board.by_id.values())
-        models |= {name: labels[name] for name in board.by_id}
+        models |= choice_labels(board.by_id.values())
         for subset in board.data.with_parts:
             table = []
             for place, result in enumerate(item_results(board, subset)):
@@ -194,7 +190,7 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
                 "title": subset_title(subset.name),
                 "from": get_language(subset.name.partition("-")[0]).code,
                 "to": subset.language,
-                "models": sum(1 for one in board.by_id.values() if one.find(subset.task, subset.name)),
+                "models": len(board.of_subset(subset)),
             }
             yield f"concepts/{subset.key.replace('/', '-')}.js", _call("Part", subset.key, table)
         for name, submission in board.by_id.items():

@@ -105,10 +105,7 @@ def build(
     # Two boards: tasks and chance levels of encoders and of language models differ, so their ranks do not compare
     encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
     board_of_encoders = make_board(
-        encoders,
-        board_data(dataset, extra=extra_tasks(encoders)),
-        reproduced=reproduced,
-        other_editions=other_editions,
+        encoders, board_data(dataset, extra=extra_tasks(encoders)), reproduced=reproduced, other_editions=other_editions
     )
     board_of_models = None
     if models:

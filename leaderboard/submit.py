@@ -66,10 +66,8 @@ def _chosen(
     results: Sequence[ModelPredictions], poolings: Sequence[str], seed: int | None, stated: Mapping[str, Any]
 ) -> list[ModelPredictions]:
     """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
-    known_poolings = sorted({item.pooling for item in results if item.pooling})
-    known_seeds = sorted({item.seed for item in results if item.seed is not None})
-    chosen_seeds = [] if seed is None else [seed]
-    for option, values, known in (("pooling", poolings, known_poolings), ("seed", chosen_seeds, known_seeds)):
+    for option, values in (("pooling", poolings), ("seed", [] if seed is None else [seed])):
+        known = sorted({getattr(item, option) for item in results} - {None})
         for value in values:
             if value not in known:
                 names = ", ".join(map(str, known)) or "none"

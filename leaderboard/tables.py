@@ -226,11 +226,7 @@ def task_table(board: Board, task: str) -> Table:
     columns = [Column("mean", "Headline", about, standings, "mean" if task == SPANS else "0 is chance")]
     submitted: set[str] = set()
     for subset in board.data.of_task(task):
-        scores = {}
-        for name, submission in board.by_id.items():
-            score = submission.find(task, subset.name)
-            if score is not None:
-                scores[name] = board.main(submission, score)
+        scores = {name: board.main(board.by_id[name], score) for name, score in board.of_subset(subset).items()}
         submitted.update(scores)
         language = LANGUAGES[subset.language].name
         title = f"→ {language}" if task in ("T1", "T3") else language
@@ -355,14 +351,13 @@ def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
     for same_look in by_look.values():
         for submission in same_look:
             metadata = submission.metadata
-            similar_names: dict[str, None] = {}
+            others = [other.metadata for other in same_look if other is not submission]
+            similar_names = dict.fromkeys(other.name for other in others if other.name != metadata.name)
             other_revisions = []  # of submissions with the same name, type and variant
-            for other in same_look:
-                is_same_kind = other.metadata.type == metadata.type and variant(other.metadata) == variant(metadata)
-                if other.metadata.name != metadata.name:
-                    similar_names[other.metadata.name] = None
-                elif is_same_kind and other.id != submission.id:
-                    other_revisions.append(other.metadata.revision or "")
+            for other in others:
+                facts = [(one.name, one.type, variant(one)) for one in (other, metadata)]
+                if facts[0] == facts[1]:
+                    other_revisions.append(other.revision or "")
             notes = []
             if other_revisions and metadata.revision:
                 prefix = metadata.revision[:REVISION_LENGTH]

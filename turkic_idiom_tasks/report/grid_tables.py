@@ -48,10 +48,8 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
         # Means are over the languages that the grid trains on, or over all if it trains no model
         languages = set()
         for cell in grid.job_of:
-            if cell.kind == RETRIEVAL and cell.language is not None:
-                languages.add(cell.language)
-            elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
-                languages.add(PIVOT)
+            if cell.kind == RETRIEVAL and (cell.language or cell.regime == TR_ONLY):
+                languages.add(cell.language or PIVOT)
         summary = RetrievalScores(scores, queries, languages or set(LANGUAGES))
         tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)

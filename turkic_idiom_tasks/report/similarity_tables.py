@@ -14,12 +14,6 @@ from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.results.record import Header
 from turkic_idiom_tasks.runs.similarity import SIMILARITY
 
-OURS = "this grid"
-_SIMILARITY_KEYS = ["model", "training", "language"]
-_SIMILARITY_SCORES = ["spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy"]
-_IDIOMATICITY_KEYS = ["model", "setup", "inputs", "data"]
-_IDIOMATICITY_SCORES = ["development_macro_f1", "macro_f1"]
-
 
 def similarity_tables(headers: Iterable[Header]) -> list[Table]:
     """Return a table for each source of the similarity cells, and one of the idiomaticity cells.
@@ -47,15 +41,17 @@ def similarity_tables(headers: Iterable[Header]) -> list[Table]:
     for task in sorted(cells, key=lambda task: task == IDIOMATICITY):  # which stands last
         if task == IDIOMATICITY:
             name, title, main = IDIOMATICITY, "Idiomaticity detection: macro F1", "macro_f1"
-            keys, scores = _IDIOMATICITY_KEYS, _IDIOMATICITY_SCORES
+            keys, scores = ["model", "setup", "inputs", "data"], ["development_macro_f1", "macro_f1"]
             siblings = [table for table in sibling_tables() if table.part == IDIOMATICITY and table.subtask in subtasks]
         else:
             name, title = f"similarity_{task.lower()}", f"{SIMILARITY_TASKS[task].name}: Spearman's correlation"
-            keys, scores, main = _SIMILARITY_KEYS, _SIMILARITY_SCORES, "spearman"
+            keys, main = ["model", "training", "language"], "spearman"
+            scores = ["spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy"]
             # Our sentence pairs are our own: no sibling paper has figures of them
             siblings = [] if task == STS else [table for table in sibling_tables() if table.part == SIMILARITY]
             siblings = [table for table in siblings if task.lower().startswith(table.data)]
-        rows = average_seeds(pd.DataFrame(cells[task]), keys, main=main).assign(**{"from": OURS}).to_dict("records")
+        means = average_seeds(pd.DataFrame(cells[task]), keys, main=main)
+        rows = means.assign(**{"from": "this grid"}).to_dict("records")
         notes = {"Our figures are means over seeds; their intervals are in the records.": None}
         for table in siblings:
             notes[f"{table.source}: {table.comment}"] = None
