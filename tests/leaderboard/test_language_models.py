@@ -43,10 +43,10 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
 
     predictions = answers_of(data, mixed)
     place = make_submission(tmp_path, metadata("org/mixed"), submission_files(metadata("org/mixed"), predictions))
-    read = loaded(place, data).predictions
-    assert {key: value.answers for key, value in read.items()} == {
-        key: value.answers for key, value in predictions.items()
-    }
+    read, kept = (
+        {key: value.answers for key, value in one.items()} for one in (loaded(place, data).predictions, predictions)
+    )
+    assert read == kept
     scores = {(score.task, score.subset): score for score in scored(place, data).subsets}
     assert list(scores) == list(predictions)  # in the usual order
     for (task, subset), value in predictions.items():
@@ -101,9 +101,8 @@ def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
     data, metadata, gold_content, shared_site, tmp_path
 ):
     place = tmp_path / "submissions"
-    hostile = make_submission(
-        place, metadata("org/near"), submission_files(metadata("org/near"), answers_of(data, near))
-    )
+    about = metadata("org/near")
+    hostile = make_submission(place, about, submission_files(about, answers_of(data, near)))
     right = make_submission(place, metadata("org/gold"), gold_content)
     Spoiler(hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
     site = tmp_path / "site"

@@ -40,10 +40,6 @@ def tabs_in(code, data, *submissions):
     return {tab.name: tab for tab in tabs_by_language(make_board(submissions, data))[code]}
 
 
-def n_ranked(tabs):
-    return {tab.name: len(tab.standings) for tab in tabs}
-
-
 def listed(tab):
     return [row.submission.id for row in tab_table(tab).rows]
 
@@ -51,12 +47,7 @@ def listed(tab):
 def test_language_cells_are_the_mean_over_tasks_of_that_language():
     data = make_data(2, languages=TWO)
     half = [1, FLOOR]  # corrected mean 0.5
-    values = {
-        ("T1", "tur-azj"): [1, 1],
-        ("T2", "tur"): half,
-        ("T2", "azj"): [FLOOR, FLOOR],
-        ("T3", "tur-azj"): half,
-    }
+    values = {("T1", "tur-azj"): [1, 1], ("T2", "tur"): half, ("T2", "azj"): [FLOOR, FLOOR], ("T3", "tur-azj"): half}
     values |= {(SPANS, "tr"): [[1, 1, 1], [1, 1, 1]], (SPANS, "az"): [[0, 0, 1], [1, 1, 1]]}
     (row,) = table_of(make_board([scored_of("one", data, values)], data), ALL_TAB).rows
     turkish, azerbaijani = row.scores[-2:]
@@ -102,7 +93,7 @@ def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
     tagger, whole = make_scored("tagger", data, tasks=(SPANS,)), make_scored("whole", data)
     board = make_board([tagger, whole], data)
     tabs = tabs_of(board)
-    assert n_ranked(tabs) == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
+    assert {tab.name: len(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
     assert default_tab(tabs).name == SPANS_TAB
     assert default_tab(tabs_of(make_board([whole], data))).name == ALL_TAB
     assert [tab.name for tab in tabs_of(make_board([tagger], data))] == [SPANS_TAB]
