@@ -98,7 +98,8 @@ class Board:
 
     def of_subset(self, subset: SubsetItems) -> dict[str, ScoredSubset]:
         """Return id -> the score of a subset, of the submissions that have it."""
-        return {name: score for name, one in self.by_id.items() if (score := one.find(subset.task, subset.name))}
+        key = (subset.task, subset.name)
+        return {name: score for name, submission in self.by_id.items() if (score := submission.find(*key))}
 
     def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
         """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
@@ -195,7 +196,7 @@ def resample_submissions(
     main_scores, headlines = {}, {}
     for subset in data.subsets:
         key = (subset.task, subset.name)
-        scores = {one.id: score for one in submissions if (score := one.find(*key))}
+        scores = {submission.id: score for submission in submissions if (score := submission.find(*key))}
         of_main: dict[str, Resampled | None] = {}
         of_headline: dict[str, Resampled | None] = {}
         # All models at once, which is many times faster than one by one

@@ -49,7 +49,7 @@ def build(
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
     A submission with a fault is left out, and never stops the others; if all have one, there is an InputError. An
-    earlier site in the folder is updated; other files in it are left alone. The day in it is that of SOURCE_DATE_EPOCH.
+    earlier site in the folder is updated; other files in it are left alone. SOURCE_DATE_EPOCH states its day.
 
     Args:
         submissions: folder with one folder for each submission; answers of people to items are in its folder people.

@@ -355,8 +355,7 @@ def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
             similar_names = dict.fromkeys(other.name for other in others if other.name != metadata.name)
             other_revisions = []  # of submissions with the same name, type and variant
             for other in others:
-                facts = [(one.name, one.type, variant(one)) for one in (other, metadata)]
-                if facts[0] == facts[1]:
+                if (other.name, other.type, variant(other)) == (metadata.name, metadata.type, variant(metadata)):
                     other_revisions.append(other.revision or "")
             notes = []
             if other_revisions and metadata.revision:
