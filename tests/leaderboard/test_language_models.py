@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from leaderboard.board import make_board
+from leaderboard.board import make_board, score_submission
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
-from leaderboard.submission import submission_files
+from leaderboard.submission import Submission, submission_files
 from tests.leaderboard.boards_for_tests import answers_of, gold, near, save_person
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored
 from turkic_idiom_tasks.cli import main
@@ -95,6 +95,18 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert missed["cloze_open"]["chosen"] == ""  # nothing that could be read
     entry = data.lexicon.of(missed["recall"]["language"])[missed["recall"]["concept"]]
     assert (missed["recall"]["text"], missed["recall"]["right"]) == (entry.meaning, entry.idiom)
+
+
+def test_of_several_wrong_answers_the_most_frequent_one_is_named(data, metadata):
+    def other(item, is_open):
+        return next(place for place in range(len(item.options)) if place not in (item.gold, near(item, is_open)))
+
+    submissions = []
+    for name, choose in (("org/near", near), ("org/other", other), ("org/too", near)):
+        answers = answers_of(data, choose, tasks=("meaning",))
+        submissions.append(score_submission(Submission(name.replace("/", "-"), metadata(name), answers)))
+    missed = missed_items(make_board(submissions, item_board_data(data)), data.lexicon)
+    assert {(item["n_missed"], item["n_chosen"]) for item in missed} == {(3, 2)}
 
 
 def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
