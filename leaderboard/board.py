@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from leaderboard.data import BoardData
+from leaderboard.data import BoardData, SubsetItems
 from leaderboard.ranking import NO_SCORE, Score, Standings
 from leaderboard.submission import LeftOut, Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
@@ -46,10 +46,7 @@ class ScoredSubmission:
 
     def find(self, task: str, subset: str) -> ScoredSubset | None:
         """Return the score of a subset; None if it was not submitted."""
-        for score in self.subsets:
-            if score.subset == subset and score.task == task:
-                return score
-        return None
+        return next((score for score in self.subsets if score.subset == subset and score.task == task), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +65,20 @@ class Board:
     people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
 
     @cached_property
-    def _means(self) -> dict[str, dict[str, Resampled]]:
-        return task_means(self.headlines, self.data)
+    def means(self) -> dict[str, dict[str, Resampled]]:
+        """Return task -> id -> the mean headline of the task's subsets that count, of submissions with each of them."""
+        by_task = {}
+        for task in self.data.tasks:
+            # A mean over other languages is the score of another task
+            names = [subset.name for subset in self.data.counted if subset.task == task]
+            by_task[task] = _complete_means([self.headlines[task, name] for name in names])
+        return by_task
 
     def _rank_over(self, tasks: Collection[str]) -> Standings:
         """Return the standings of the submissions that have all of these tasks, by their mean over the tasks."""
         # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
         counted = {subset.task for subset in self.data.counted}
-        parts = [scores for task, scores in self._means.items() if task in tasks and task in counted]
+        parts = [scores for task, scores in self.means.items() if task in tasks and task in counted]
         return Standings(_complete_means(parts))
 
     @cached_property
@@ -91,7 +94,12 @@ class Board:
     @cached_property
     def by_task(self) -> Mapping[str, Standings]:
         """Return task -> the standings over it alone."""
-        return {task: Standings(scores) for task, scores in self._means.items()}
+        return {task: Standings(scores) for task, scores in self.means.items()}
+
+    def of_subset(self, subset: SubsetItems) -> dict[str, ScoredSubset]:
+        """Return id -> the score of a subset, of the submissions that have it."""
+        key = (subset.task, subset.name)
+        return {name: score for name, submission in self.by_id.items() if (score := submission.find(*key))}
 
     def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
         """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
@@ -107,9 +115,7 @@ def score_submission(submission: Submission) -> ScoredSubmission:
 
 def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
     """Return the extra tasks that somebody submitted."""
-    submitted: set[str] = set()
-    for submission in submissions:
-        submitted.update(score.task for score in submission.subsets)
+    submitted = {score.task for submission in submissions for score in submission.subsets}
     return [task for task in EXTRA_TASKS if task in submitted]
 
 
@@ -148,12 +154,11 @@ def make_board(
                     f"are not those of {data.path} at {data.revision[:12]}; name the data of the submission with "
                     "--data, or score the model again"
                 )
-    resampled = resample_subsets(list(by_id.values()), data)
+    main_scores, headlines = resample_submissions(by_id.values(), data)
     intervals: dict[str, dict[SubsetKey, Interval]] = {name: {} for name in by_id}
-    for key, scores in resampled.items():
+    for key, scores in main_scores.items():
         for name, of_subset in scores.items():
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
-    headlines = resample_headlines(list(by_id.values()), resampled)
     editions = tuple(sorted(other_editions, key=lambda other: (str(other.edition), other.id)))
     return Board(data, by_id, headlines, intervals, frozenset(reproduced), editions, people or {})
 
@@ -168,8 +173,8 @@ def language_boards(board: Board) -> dict[str, Board]:
         submitted.update((score.task, score.subset) for score in submission.subsets if not math.isnan(score.main))
     boards = {}
     for code in board.data.languages:
-        # A subset that nobody has would leave every model without a rank over all tasks of the language
         of_language = [subset for subset in board.data.subsets if subset.language == code]
+        # A subset that nobody has would leave every model without a rank over all tasks of the language
         subsets = [subset for subset in of_language if (subset.task, subset.name) in submitted]
         keys = {(subset.task, subset.name) for subset in subsets}
         by_id = {}
@@ -181,57 +186,40 @@ def language_boards(board: Board) -> dict[str, Board]:
     return boards
 
 
-def resample_subsets(submissions: Sequence[ScoredSubmission], data: BoardData) -> ResampledScores:
-    """Resample the main scores of submissions on every subset.
+def resample_submissions(
+    submissions: Collection[ScoredSubmission], data: BoardData
+) -> tuple[ResampledScores, ResampledScores]:
+    """Return the main scores and the headlines of submissions on every subset under the same draws; None if undefined.
 
     The draws depend only on the names of the concepts, so the results of a submission do not depend on the others.
     """
-    resampled = {}
+    main_scores, headlines = {}, {}
     for subset in data.subsets:
-        of_subset: dict[str, Resampled | None] = {}
+        key = (subset.task, subset.name)
+        scores = {submission.id: score for submission in submissions if (score := submission.find(*key))}
+        of_main: dict[str, Resampled | None] = {}
+        of_headline: dict[str, Resampled | None] = {}
+        # All models at once, which is many times faster than one by one
         strata = {}
-        for submission in submissions:
-            score = submission.find(subset.task, subset.name)
-            if score is None:
-                continue
-            of_subset[submission.id] = None
+        for name, score in scores.items():
             # Spearman's correlation is no ratio of sums over items, so it brings its own draws
-            if score.similarities is not None and not math.isnan(score.main):
-                of_subset[submission.id] = score.resampled()
-            elif not math.isnan(score.main):
-                strata[submission.id] = Stratum(score.concepts, score.sums)
-        of_subset |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
-        resampled[subset.task, subset.name] = of_subset
-    return resampled
-
-
-def resample_headlines(submissions: Sequence[ScoredSubmission], resampled: ResampledScores) -> ResampledScores:
-    """Return the headlines under the draws of the main scores; None where there is none."""
-    headlines: dict[SubsetKey, dict[str, Resampled | None]] = {key: {} for key in resampled}
-    to_resample: dict[SubsetKey, dict[str, Headline]] = {}
-    for submission in submissions:
-        for score in submission.subsets:
-            key, of_items = (score.task, score.subset), score.headline
-            if of_items is None or math.isnan(of_items.score):
-                headlines[key][submission.id] = None
-            elif of_items.sums is score.sums:  # nothing is drawn again for the main score, corrected for chance
-                headlines[key][submission.id] = score.resampled_headline(resampled[key][submission.id])
+            of_main[name] = None if math.isnan(score.main) else score.spearman
+            if score.similarities is None and not math.isnan(score.main):
+                strata[name] = Stratum(score.concepts, score.sums)
+        of_main |= dict(zip(strata, resample_models(list(strata.values())), strict=True))
+        to_draw: dict[str, Headline] = {}
+        for name, score in scores.items():
+            headline = score.headline
+            if headline is None or math.isnan(headline.score) or headline.sums is score.sums:
+                # Nothing is drawn again for the main score, corrected for chance
+                of_headline[name] = score.resampled_headline(of_main[name])
             else:
-                to_resample.setdefault(key, {})[submission.id] = of_items
-    for key, by_id in to_resample.items():  # all models at once, which is many times faster than one by one
-        strata = [Stratum(of_items.concepts, of_items.sums) for of_items in by_id.values()]
-        for (name, of_items), drawn in zip(by_id.items(), resample_models(strata), strict=True):
-            headlines[key][name] = drawn.corrected(of_items.chance)
-    return headlines
-
-
-def task_means(headlines: ResampledScores, data: BoardData) -> dict[str, dict[str, Resampled]]:
-    """Return task -> id -> the mean headline of the task's subsets that count, of submissions with each of them."""
-    by_task = {}
-    for task in data.tasks:
-        # A mean over other languages is the score of another task
-        by_task[task] = _complete_means([headlines[task, one.name] for one in data.counted if one.task == task])
-    return by_task
+                to_draw[name] = headline
+        drawn = resample_models([Stratum(headline.concepts, headline.sums) for headline in to_draw.values()])
+        for (name, headline), resampled in zip(to_draw.items(), drawn, strict=True):
+            of_headline[name] = resampled.corrected(headline.chance)
+        main_scores[key], headlines[key] = of_main, of_headline
+    return main_scores, headlines
 
 
 def _complete_means(parts: Sequence[Mapping[str, Resampled | None]]) -> dict[str, Resampled]:

@@ -11,6 +11,7 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, counted
+from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
@@ -61,6 +62,11 @@ class BoardData:
     lexicon: Lexicon | None = None  # None for data with test items only
 
     @property
+    def edition(self) -> str | None:
+        """Return the edition of the bundled lexicon; None for other data."""
+        return edition_of(self.revision)
+
+    @property
     def with_parts(self) -> tuple[SubsetItems, ...]:
         """Return the subsets whose items have a share in the score; in Spearman's correlation no pair has one."""
         return tuple(subset for subset in self.subsets if subset.task not in SIMILARITY_TASKS)
@@ -92,11 +98,32 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
     """Return the subsets of a dataset for encoders and taggers: those of the paper's tasks and of `extra` ones."""
     subsets = []
     for task in (*PAPER_TASKS, *extra):
-        if task == STS:
-            subsets += [_pairs(dataset, name) for name in dataset.pair_subsets(STS)]
-        else:
+        for name in dataset.pair_subsets(STS) if task == STS else ():
+            pairs = dataset.pairs(STS, name)
+            # Pairs that are not scored are there for their similarity alone, which is the target of others
+            scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+            subset = SubsetItems(
+                task=STS,
+                name=name,
+                language=SIMILARITY_TASKS[STS].languages[name],
+                concepts=tuple(row.concept for row in scored),
+                texts={row.id: row.sentence1 for row in scored},
+                answers={row.id: row.sentence2 for row in scored},
+            )
+            subsets.append(subset)
+        if task != STS:
             subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
-    subsets += [_sentences(dataset, language) for language in dataset.span_languages]
+    for language in dataset.span_languages:
+        sentences = dataset.test_sentences(language)
+        subset = SubsetItems(
+            task=SPANS,
+            name=language,
+            language=language,
+            concepts=sentences.concepts,
+            texts={row.id: row.sentence for row in sentences.rows},
+            answers={row.id: row.idiom for row in sentences.rows},
+        )
+        subsets.append(subset)
     lexicon = None
     with suppress(InputError):  # data with test items only
         lexicon = dataset.lexicon
@@ -109,24 +136,25 @@ def item_board_data(dataset: Dataset) -> BoardData:
     for task in ITEM_TASKS:
         for name in item_subsets(dataset, task):
             items = find_items(dataset, task, name)
-            if items is not None:
-                subset = SubsetItems(
-                    task=task,
-                    name=name,
-                    language=items.language,
-                    concepts=items.concepts,
-                    texts={
-                        item.id: f"{item.text} ({item.idiom})" if task in (USAGE, TRANSLATE) else item.text
-                        for item in items.rows
-                    },
-                    answers={item.id: option_texts(item)[item.gold] for item in items.rows},
-                    floor=items.chance,
-                    headline_floor=items.chance,
-                    spelling_free=frozenset(item.id for item in items.rows if not item.shares_stem)
-                    if task in EQUIVALENTS
-                    else None,
-                )
-                subsets.append(subset)
+            if items is None:
+                continue
+            texts, answers = {}, {}
+            for item in items.rows:
+                texts[item.id] = f"{item.text} ({item.idiom})" if task in (USAGE, TRANSLATE) else item.text
+                answers[item.id] = option_texts(item)[item.gold]
+            free = frozenset(item.id for item in items.rows if not item.shares_stem)
+            subset = SubsetItems(
+                task=task,
+                name=name,
+                language=items.language,
+                concepts=items.concepts,
+                texts=texts,
+                answers=answers,
+                floor=items.chance,
+                headline_floor=items.chance,
+                spelling_free=free if task in EQUIVALENTS else None,
+            )
+            subsets.append(subset)
     return BoardData(dataset.path, dataset.revision, tuple(subsets))
 
 
@@ -158,31 +186,4 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         spelling_free=free,
         documents=data.documents,
         headline_floor=headline_floor,
-    )
-
-
-def _pairs(dataset: Dataset, name: str) -> SubsetItems:
-    """Return the scored pairs of a subset; the answer is the second sentence."""
-    # Pairs that are not scored are there for their similarity alone, which is the target of others
-    pairs = dataset.pairs(STS, name)
-    rows = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
-    return SubsetItems(
-        task=STS,
-        name=name,
-        language=SIMILARITY_TASKS[STS].languages[name],
-        concepts=tuple(row.concept for row in rows),
-        texts={row.id: row.sentence1 for row in rows},
-        answers={row.id: row.sentence2 for row in rows},
-    )
-
-
-def _sentences(dataset: Dataset, language: str) -> SubsetItems:
-    sentences = dataset.test_sentences(language)
-    return SubsetItems(
-        task=SPANS,
-        name=language,
-        language=language,
-        concepts=sentences.concepts,
-        texts={row.id: row.sentence for row in sentences.rows},
-        answers={row.id: row.idiom for row in sentences.rows},
     )

@@ -18,7 +18,7 @@ from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
-from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE
+from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE, Item
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL_THREE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
@@ -88,26 +88,20 @@ def spelling_splits(board: Board, task: str) -> list[Values]:
     splits: list[Values] = []
     for subset in board.data.of_task(task):
         if subset.pool is not None and subset.spelling_free is not None and 0 < len(subset.spelling_free) < subset.n:
+            groups: list[Values] = []
             is_free = np.array([query in subset.spelling_free for query in subset.texts])
-            groups = (_query_group(board, subset, is_free), _query_group(board, subset, ~is_free))
+            floors = np.array([random_ndcg(subset.pool, n_right) for n_right in subset.n_right.values()])
+            for chosen in (is_free, ~is_free):
+                concepts = np.array(subset.concepts)[chosen].tolist()
+                of_subset = board.of_subset(subset)
+                strata = {name: Stratum(concepts, score.sums[chosen]) for name, score in of_subset.items()}
+                scores = {}  # id -> mean nDCG of these queries
+                for name, of_model in zip(strata, resample_models(list(strata.values())), strict=True):
+                    scores[name] = Score(of_model.score, of_model.interval())
+                floor = float(floors[chosen].mean())
+                groups.append({"n": len(concepts), "floor": floor, "scores": scores, "none": NO_SCORE})
             splits.append({"task": task, "language": subset.language, "groups": groups})
     return splits
-
-
-def _query_group(board: Board, subset: SubsetItems, chosen: np.ndarray) -> Values:
-    """Return the number of the queries for which (N,) `chosen` is True, their floor, and id -> mean nDCG."""
-    places = np.flatnonzero(chosen).tolist()
-    concepts = [subset.concepts[place] for place in places]
-    n_right = list(subset.n_right.values())
-    floors = [random_ndcg(subset.pool or 0, n_right[place]) for place in places]
-    strata = {}
-    for name, submission in board.by_id.items():
-        score = submission.find(subset.task, subset.name)
-        if score is not None:
-            strata[name] = Stratum(concepts, score.sums[places])
-    resampled = dict(zip(strata, resample_models(list(strata.values())), strict=True))
-    scores = {name: Score(of_model.score, of_model.interval()) for name, of_model in resampled.items()}
-    return {"n": len(places), "floor": sum(floors) / len(floors), "scores": scores, "none": NO_SCORE}
 
 
 def trap_profiles(board: Board) -> list[Values]:
@@ -118,23 +112,19 @@ def trap_profiles(board: Board) -> list[Values]:
     """
     profiles: list[Values] = []
     for name in dict.fromkeys([*board.overall, *board.by_id]):
-        types: Counter[str] = Counter()
-        n_answers = n_unreadable = 0
+        answers: list[tuple[Item, int | str | None]] = []
         for score in board.by_id[name].subsets:
-            if score.answers is None:
-                continue
-            n_answers += len(score.answers.answers)
-            for item, answer in zip(score.answers.items.rows, score.answers.answers, strict=True):
-                n_unreadable += answer is None
-                trap = item.options[answer].trap if isinstance(answer, int) else None
-                if trap is not None:
-                    types[trap] += 1
+            if score.answers is not None:
+                answers += zip(score.answers.items.rows, score.answers.answers, strict=True)
+        n_unreadable = sum(answer is None for _, answer in answers)
+        types = Counter(item.options[answer].trap for item, answer in answers if isinstance(answer, int))
+        del types[None]  # right answers, and wrong ones of items without typed traps
         n_wrong = types.total()
         profile = {
             "submission": board.by_id[name],
             "n_wrong": n_wrong,
             "shares": {trap: types[trap] / n_wrong if n_wrong else math.nan for trap in TRAPS},
-            "unreadable": n_unreadable / n_answers if n_answers else math.nan,
+            "unreadable": n_unreadable / len(answers) if answers else math.nan,
         }
         profiles.append(profile)
     return profiles
@@ -149,36 +139,29 @@ def missed_items(board: Board, lexicon: Lexicon | None) -> list[Values]:
     for task in board.data.tasks:
         of_task: list[Values] = []
         for subset in board.data.of_task(task):
-            for result in item_results(board, subset):
-                if result["n_missed"]:
-                    gloss = lexicon.concepts[result["concept"]].gloss if lexicon else ""
-                    source = get_language(subset.name.partition("-")[0]).code
-                    of_task.append(
-                        result | {"task": task, "gloss": gloss, "language": source, "target": subset.language}
-                    )
+            source = get_language(subset.name.partition("-")[0]).code
+            about = {"task": task, "language": source, "target": subset.language}
+            of_task += [result | about for result in item_results(board, subset) if result["n_missed"]]
         of_task.sort(key=lambda item: (-item["n_missed"] / item["n_models"], item["id"]))
         missed += of_task[:N_MISSED]
+    for item in missed:
+        item["gloss"] = lexicon.concepts[item["concept"]].gloss if lexicon else ""
     return missed
 
 
 def item_results(board: Board, subset: SubsetItems) -> list[Values]:
     """Return for each item of a subset how many models miss it, and the wrong answer that most of them gave."""
-    scored = [score for one in board.by_id.values() if (score := one.find(subset.task, subset.name))]
-    n_solved = np.zeros(subset.n, dtype=np.int64)
-    counts: list[Counter[tuple[str, str]]] = [Counter() for _ in subset.texts]
-    for score in scored:
-        n_solved += score.solved
-        for count, answer in zip(counts, wrong_answers(score, subset), strict=True):
-            if answer is not None:
-                count[answer] += 1
+    scored = board.of_subset(subset).values()
+    n_solved = sum((score.solved for score in scored), np.zeros(subset.n, dtype=np.int64)).tolist()
+    wrong = [wrong_answers(score, subset) for score in scored]
     results: list[Values] = []
-    rows = zip(subset.texts, subset.concepts, n_solved.tolist(), counts, strict=True)
-    for item, concept, n, count in rows:
+    for place, (item, concept) in enumerate(zip(subset.texts, subset.concepts, strict=True)):
+        count = Counter(answer for of_model in wrong if (answer := of_model[place]))
         # Of equally frequent answers always the same one, whatever the order of the submissions
         chosen, trap = min(count, key=lambda answer: (-count[answer], answer), default=("", ""))
         result: Values = {"id": item, "concept": concept, "text": subset.texts[item], "right": subset.answers[item]}
         result |= {"chosen": chosen, "trap": trap, "n_chosen": count[chosen, trap]}
-        results.append(result | {"n_missed": len(scored) - n, "n_models": len(scored)})
+        results.append(result | {"n_missed": len(scored) - n_solved[place], "n_models": len(scored)})
     return results
 
 

@@ -8,7 +8,6 @@ known is said to be unknown.
 
 import hashlib
 import json
-import math
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +26,6 @@ from leaderboard.scripts import short_numbers
 from leaderboard.submission import NAME
 from leaderboard.tables import badges
 from turkic_idiom_tasks.io.csv_files import csv_text
-from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
 from turkic_idiom_tasks.results.people import PEOPLE, n_people
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -44,10 +42,7 @@ METRICS = {  # of Every Eval Ever: main score -> id of the metric, its name, its
     "accepted": ("turkic_idiom.accepted", "Share of accepted answers", "accuracy", 0.0),
 }
 _PACKAGE = "turkic-idiom-tasks"
-_TEXTS = ("id", "name", "revision", "type", "regime", "pooling", "training_data", "device", "badges")
 _METADATA = ("name", "revision", "type", "regime", "parameters", "pooling", "few_shot", "training_data")
-_INTEGERS = ("parameters", "few_shot", "rank", "group")
-_RELIABLE = "reliable"  # end of the title of the columns that say, as 1 or 0, whether an interval is reliable
 
 
 def records_of(board: Board) -> Records:
@@ -66,10 +61,10 @@ def records_of(board: Board) -> Records:
                 language=score.language,
                 n=score.n,
                 small_n=score.n < SMALL_N,
-                main=_number(score.main),
+                main=score.main,
                 **_ends(board.main(submission, score)),
-                headline=_number(score.headline.score) if score.headline else None,
-                scores={name: _number(value) for name, value in sorted(score.scores.items())},
+                headline=score.headline.score if score.headline else None,
+                scores=dict(sorted(score.scores.items())),
             )
             subsets.append(row)
         tasks = {task: place for task, of_task in board.by_task.items() if (place := _standing(of_task, name))}
@@ -87,26 +82,13 @@ def records_of(board: Board) -> Records:
 
 def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
     """Return every figure of a leaderboard with its metadata; an undefined score is null."""
-    data, subsets = board.data, []
-    for subset in data.subsets:
-        row = formats.DataSubsetJson(
-            task=subset.task,
-            subset=subset.name,
-            language=subset.language,
-            n=subset.n,
-            pool=subset.pool,
-            floor=_number(subset.floor),
-        )
-        subsets.append(row)
     other_editions = []
     for other in board.other_editions:
         metadata = other.metadata.model_dump() if other.metadata else {}
         other_editions.append(formats.OtherEditionJson(id=other.id, edition=other.edition, metadata=metadata))
     return formats.LeaderboardFile(
         schema_file=schema_path("leaderboard"),
-        data=formats.DataJson(
-            path=data.path, revision=data.revision, edition=edition_of(data.revision), subsets=subsets
-        ),
+        data=formats.DataJson.model_validate(board.data),
         models=list(records.values()),
         other_editions=other_editions,
         people=_people(board),
@@ -122,7 +104,7 @@ def _people(board: Board) -> list[formats.PeopleJson]:
             subset=name,
             n_people=len(of_people.names),
             n_items=of_people.n_items,
-            main=_number(resampled.score),
+            main=resampled.score,
             **_ends(Score(resampled.score, resampled.interval())),
             best=round(of_people.best, 6),
         )
@@ -169,32 +151,29 @@ def to_csv(board: Board, records: Records) -> str:
             names = _with_interval(f"{score.task} {score.subset}")
             row |= dict(zip(names, (score.main, score.low, score.high, int(score.reliable)), strict=True))
         rows.append(row)
-    # Types are stated, because pandas would write whole numbers of a column with gaps as 3.0
-    frame = pd.DataFrame(rows, columns=columns)
+    # As objects, because pandas would write whole numbers of a column with gaps as 3.0
+    frame = pd.DataFrame(rows, columns=columns, dtype="object")
     for name in columns:
-        if name in _INTEGERS or name.endswith(_RELIABLE):
-            frame[name] = frame[name].astype("Int64")
-        elif name not in _TEXTS:
-            frame[name] = frame[name].astype("float64")
+        if pd.api.types.infer_dtype(frame[name]) == "floating":
+            frame[name] = frame[name].astype("float64")  # only then it takes the format of floats
     return csv_text(frame, float_format="%.6f", line_end="\r\n")  # so that a stray \r is quoted
 
 
 def _with_interval(title: str, between: str = " ") -> list[str]:
-    """Return the columns of a score, the ends of its interval, and whether that is reliable."""
-    return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}{_RELIABLE}"]
+    """Return the columns of a score, the ends of its interval, and whether that is reliable, as 1 or 0."""
+    return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}reliable"]
 
 
 def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
-    if name not in standings:
+    place = standings.get(name)
+    if place is None:
         return None
-    place = standings[name]
-    return formats.StandingJson(rank=place.rank, group=place.group, score=_number(place.score), **_ends(place))
+    return formats.StandingJson(rank=place.rank, group=place.group, score=place.score, **_ends(place))
 
 
 def _ends(score: Score) -> dict[str, Any]:
     """Return the fields of an interval, which every record of a score has."""
-    interval = score.interval
-    return {"low": _number(interval.low), "high": _number(interval.high), "reliable": interval.is_reliable}
+    return {"low": score.interval.low, "high": score.interval.high, "reliable": score.interval.is_reliable}
 
 
 def every_eval_ever_files(
@@ -207,7 +186,7 @@ def every_eval_ever_files(
     """
     if built is None:
         return
-    made = int(datetime.combine(built, time(), tzinfo=UTC).timestamp())  # seconds since 1970
+    made = str(int(datetime.combine(built, time(), tzinfo=UTC).timestamp()))  # seconds since 1970
     source: dict[str, Any] = {
         "source_name": "Turkic Idiom Benchmark",
         "source_type": "evaluation_run",
@@ -240,7 +219,7 @@ def every_eval_ever_files(
         record = {
             "schema_version": "0.3.0",
             "evaluation_id": evaluation_id,
-            "retrieved_timestamp": str(made),
+            "retrieved_timestamp": made,
             "source_metadata": source,
             "eval_library": {"name": _PACKAGE, "version": version(_PACKAGE)},
             "model_info": {
@@ -261,7 +240,7 @@ def every_eval_ever_files(
 def _result(score: ScoredSubset, row: SubsetScoresJson, data: BoardData, repository: str | None) -> dict[str, Any]:
     name = f"turkic_idiom.{row.task}.{row.subset}"
     metric_id, metric_name, kind, lowest = METRICS[MAIN_SCORES[row.task]]
-    about_data = {"revision": data.revision, "edition": edition_of(data.revision), "language": row.language}
+    about_data = {"revision": data.revision, "edition": data.edition, "language": row.language}
     details = {
         "headline": row.headline,
         "floor": round(score.floor, 6),
@@ -307,7 +286,3 @@ def _result(score: ScoredSubset, row: SubsetScoresJson, data: BoardData, reposit
 def _texts(values: Mapping[str, object]) -> dict[str, str]:
     """Return the known values as texts, which is all that the schema takes for details."""
     return {name: str(value) for name, value in values.items() if value is not None}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, 6)

@@ -74,7 +74,7 @@ def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> lis
     rows = []
     for score in submission.of_task(task):
         shown = board.main(submission, score)
-        if not shown.missing:
+        if not math.isnan(shown.score):
             rows.append((LANGUAGES[score.language].name, shown, score.floor))
     return rows
 

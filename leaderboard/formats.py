@@ -4,25 +4,34 @@ Each file names its schema in ``$schema`` and its version in ``format``. Within 
 changes its meaning or goes away makes a new version, and a new schema beside the old one.
 """
 
-from typing import Any, Literal
+import math
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 FORMAT: Literal[1] = 1
 SCHEMAS = "schema"  # folder of the schemas within the site
 
 
+def _shorten(value: float | None) -> float | None:
+    """Return six decimal places, or None for an undefined figure, as JSON has no NaN."""
+    return None if value is None or math.isnan(value) else round(value, 6)
+
+
+_Figure = Annotated[float | None, BeforeValidator(_shorten)]
+
+
 class _Part(BaseModel):
     """Part of a file; unknown keys are refused, so that every key is documented."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, from_attributes=True)
 
 
 class _Interval(_Part):
     """Ends of the interval of a score; null where undefined."""
 
-    low: float | None = Field(description="Lower end of the 95% interval.")
-    high: float | None = Field(description="Upper end of the 95% interval.")
+    low: _Figure = Field(description="Lower end of the 95% interval.")
+    high: _Figure = Field(description="Upper end of the 95% interval.")
     reliable: bool = Field(description="False if few concepts decide, so that the interval may be too short.")
 
 
@@ -34,7 +43,7 @@ class StandingJson(_Interval):
         description="Number of the group, 1 for the best; no model of a group is shown to be worse than "
         "the group's best."
     )
-    score: float | None = Field(description="Chance-corrected score: 1 is perfect, 0 is chance.")
+    score: _Figure = Field(description="Chance-corrected score: 1 is perfect, 0 is chance.")
 
 
 class SubsetScoresJson(_Interval):
@@ -45,11 +54,11 @@ class SubsetScoresJson(_Interval):
     language: str = Field(description="Code of the language of the documents, sentences or options.")
     n: int = Field(description="Number of queries, sentences or items.")
     small_n: bool = Field(description="Whether these are fewer than 30.")
-    main: float | None = Field(
+    main: _Figure = Field(
         description="nDCG without a cut-off, span F1, accuracy, or the share of accepted answers; not chance-corrected."
     )
-    headline: float | None = Field(description="Chance-corrected score that spelling alone gets by chance.")
-    scores: dict[str, float | None] = Field(description="Every score by its name in result files.")
+    headline: _Figure = Field(description="Chance-corrected score that spelling alone gets by chance.")
+    scores: dict[str, _Figure] = Field(description="Every score by its name in result files.")
 
 
 class SubmissionJson(_Part):
@@ -72,11 +81,11 @@ class DataSubsetJson(_Part):
     """One subset of the data."""
 
     task: str = Field(description="Short name.")
-    subset: str = Field(description="Its name within the task.")
+    subset: str = Field(validation_alias="name", description="Its name within the task.")
     language: str = Field(description="Code of the language of the documents, sentences or options.")
     n: int = Field(description="Number of queries, sentences or items.")
     pool: int | None = Field(description="Number of documents that are ranked; null without any.")
-    floor: float | None = Field(description="Main score of a random ranking or choice.")
+    floor: _Figure = Field(description="Main score of a random ranking or choice.")
 
 
 class DataJson(_Part):
@@ -103,7 +112,7 @@ class PeopleJson(_Interval):
     subset: str = Field(description="Language or direction.")
     n_people: int = Field(description="Number of people.")
     n_items: int = Field(description="Number of items that somebody answered.")
-    main: float | None = Field(description="Mean of the people's accuracies, not chance-corrected.")
+    main: _Figure = Field(description="Mean of the people's accuracies, not chance-corrected.")
     best: float = Field(description="Accuracy of the best person.")
 
 

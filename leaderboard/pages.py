@@ -22,7 +22,6 @@ from turkic_idiom_tasks.concept_browser.parts import browser_part
 from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
@@ -54,17 +53,16 @@ class Pages:
         self._data = board.data
         self._repository, self._built = repository, built
         self._tabs_by_language = {code: tables.tabs_of(part) for code, part in language_boards(board).items()}
-        self._models_by_language: dict[str, Board] = {}
-        if models:
-            self._models_by_language = {code: part for code, part in language_boards(models).items() if part.by_id}
+        of_models = language_boards(models) if models else {}
+        self._models_by_language = {code: part for code, part in of_models.items() if part.by_id}
         self._notes: dict[str, str] = {}
         for of_kind in self._boards:
             self._notes |= tables.row_notes(of_kind.by_id.values())
         self._splits = {task: spelling_splits(board, task) for task in self._data.tasks}
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
-        of_tasks = [
-            (_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})") for task in self._data.tasks
-        ]
+        of_tasks = []
+        for task in self._data.tasks:
+            of_tasks.append((_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
         navigation = [  # (title, links); a group of one link is that link
             ("", [("index.html", "Overview")]),
             ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
@@ -96,7 +94,7 @@ class Pages:
             "n_items": sum(subset.n for subset in data.subsets),
             "n_submissions": len(board.by_id),
             "scatters": figures.scatters(board),
-            "edition": edition_of(data.revision),
+            "edition": data.edition,
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
@@ -255,14 +253,12 @@ class Pages:
             rules=scripts.check_rules(self._data),
         )
         yield "submit.html", page
-        n_entries = n_reviewed = 0
-        is_bundled = self._data.path == BUNDLED_PATH  # of other data the page says nothing about the texts
-        if self._data.lexicon and is_bundled:
+        about: dict[str, Any] = {"bundled": self._data.path == BUNDLED_PATH, "n_entries": 0, "n_reviewed": 0}
+        if self._data.lexicon and about["bundled"]:  # of other data the page says nothing about the texts
             for language, entries in self._data.lexicon.entries.items():
-                n_entries += len(entries)
-                n_reviewed += len(self._data.lexicon.reviewed(language))
-        page = self._page("data.html", "The data", bundled=is_bundled, n_entries=n_entries, n_reviewed=n_reviewed)
-        yield "data.html", page
+                about["n_entries"] += len(entries)
+                about["n_reviewed"] += len(self._data.lexicon.reviewed(language))
+        yield "data.html", self._page("data.html", "The data", **about)
         if self._built:  # an entry needs a day; feed readers know the old ones by their ids
             submissions = [one for board in self._boards for one in board.by_id.values()]
             yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)
@@ -337,7 +333,7 @@ def _interval(bounds: Interval) -> Markup:
 
 def _cell(shown: Score, floor: float | None = None, low: float = 0.0, note: str = "") -> Markup:
     """Return the cell of a score; a note below it is our own text."""
-    if shown.missing:
+    if math.isnan(shown.score):
         return Markup('<td class="none"><span aria-hidden="true">–</span><span class="vh">no score</span></td>')
     style, interval = _on_axis(shown, floor, low), _interval(shown.interval)
     below = f"<small>{note}</small>" if note else ""

@@ -11,16 +11,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.hub_client import hub_errors
-from turkic_idiom_tasks.io.hub_upload import (
-    DATASET,
-    MODEL,
-    SPACE,
-    Target,
-    folder_files,
-    make_plan,
-    propose,
-    publish,
-)
+from turkic_idiom_tasks.io.hub_upload import DATASET, MODEL, SPACE, Target, folder_files, make_plan, propose, publish
 from turkic_idiom_tasks.io.reading import read_yaml
 from turkic_idiom_tasks.results.harness_files import find_scores
 from turkic_idiom_tasks.results.model_predictions import StatedScores

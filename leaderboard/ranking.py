@@ -17,16 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from turkic_idiom_tasks.metrics.bootstrap import (
-    FEW,
-    RESAMPLES,
-    Interval,
-    Resampled,
-    difference,
-    tail_probabilities,
-)
-
-Bools = npt.NDArray[np.bool_]
+from turkic_idiom_tasks.metrics.bootstrap import FEW, RESAMPLES, Interval, Resampled, difference, tail_probabilities
 
 _FEW_DRAWS = RESAMPLES // 125  # twice as many are fewer than the interval leaves out, unless very few concepts count
 _CUTS = [_FEW_DRAWS, RESAMPLES - 1 - _FEW_DRAWS]
@@ -40,11 +31,6 @@ class Score:
 
     score: float
     interval: Interval
-
-    @property
-    def missing(self) -> bool:
-        """Return whether there is no score."""
-        return math.isnan(self.score)
 
 
 NO_SCORE = Score(math.nan, Interval(math.nan, math.nan))
@@ -85,7 +71,7 @@ class Standings(dict[str, Standing]):
         self._models = [models[name] for name in names]
 
     @cached_property
-    def is_better(self) -> Bools:
+    def is_better(self) -> npt.NDArray[np.bool_]:
         """(M, M) whether the model of the row is significantly better than that of the column, which stands below."""
         models, self._models = self._models, []  # the draws of hundreds of models take much memory
         return better_pairs(models)
@@ -111,7 +97,7 @@ class Standings(dict[str, Standing]):
         return base64.b64encode(np.packbits(above_diagonal).tobytes()).decode("ascii")
 
 
-def better_pairs(models: Sequence[Resampled]) -> Bools:
+def better_pairs(models: Sequence[Resampled]) -> npt.NDArray[np.bool_]:
     """Return (M, M) whether the model of the row is significantly better than that of the column.
 
     It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the difference.

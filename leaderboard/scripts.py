@@ -5,6 +5,7 @@ and exchanges: it has the states with which numpy's generators begin, which `met
 concepts. The sums are exact in both places (see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -54,25 +55,28 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     """
     names = sorted({concept for board in boards for subset in board.data.with_parts for concept in subset.concepts})
     numbers = {name: number for number, name in enumerate(names)}
+    states = []  # of the generators of each concept's draws and exchanges: state and increment
+    for name in names:
+        state = ""
+        for seed in ([SEED, digest(name)], [SEED, digest(name), EXCHANGES]):
+            generator: Any = np.random.default_rng(seed).bit_generator.state["state"]
+            state += f"{generator['state']:032x}{generator['inc']:032x}"
+        states.append(state)
     subsets = []
     headlined = {subset.key for board in boards for subset in board.data.counted}
     in_means = counted(subset.name for board in boards for subset in board.data.subsets)
     for subset in (subset for board in boards for subset in board.data.with_parts):
-        concepts, sizes = np.unique(np.array(subset.concepts, dtype=object), return_counts=True)
-        of_subset = concepts.tolist()
-        with_several = set()  # concepts of a query with several right answers, whose score is no one rank
-        in_headline = set()
-        for item, concept in zip(subset.texts, subset.concepts, strict=True):
-            if subset.n_right.get(item, 1) > 1:
-                with_several.add(concept)
-            if subset.spelling_free is None or item in subset.spelling_free:
-                in_headline.add(concept)
+        sizes = Counter(sorted(subset.concepts))  # queries of each concept
+        of_items = list(zip(subset.texts, subset.concepts, strict=True))
+        # Concepts of a query with several right answers, whose score is no one rank
+        with_several = {concept for item, concept in of_items if subset.n_right.get(item, 1) > 1}
         headline: dict[str, Any] | None = None
         # The pairs of extra tasks have no share in the main score
         if subset.key in headlined and subset.task not in EXTRA_TASKS:
-            counting = [place for place, name in enumerate(of_subset) if name in in_headline]
-            is_whole = subset.spelling_free is None
-            headline = {"floor": subset.headline_floor, "places": None if is_whole else counting}
+            headline = {"floor": subset.headline_floor, "places": None}  # of the concepts that count, None for all
+            if subset.spelling_free is not None:
+                counting = {concept for item, concept in of_items if item in subset.spelling_free}
+                headline["places"] = [place for place, name in enumerate(sizes) if name in counting]
         row = {
             "key": subset.key,
             "task": subset.task,
@@ -83,9 +87,9 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
             "n": subset.n,
             "headline": headline,
             "provisional": subset.name not in in_means,
-            "concepts": [numbers[name] for name in of_subset],
-            "sizes": None if subset.task == SPANS else sizes.tolist(),  # queries of each concept
-            "several": [position for position, name in enumerate(of_subset) if name in with_several],
+            "concepts": [numbers[name] for name in sizes],
+            "sizes": None if subset.task == SPANS else list(sizes.values()),
+            "several": [place for place, name in enumerate(sizes) if name in with_several],
         }
         subsets.append(row)
     tasks = {task for board in boards for task in board.data.tasks}
@@ -97,7 +101,7 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
     return {
         "names": names,
         "chunks": [places[name] // CHUNK for name in names],
-        "states": [_states(name) for name in names],
+        "states": states,
         "subsets": subsets,
         "titles": {task: label for task, label in TASK_LABELS.items() if task in tasks},
         "small": SMALL_N,
@@ -108,15 +112,6 @@ def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
         "alpha": ALPHA,
         "draws": RESAMPLES,
     }
-
-
-def _states(concept: str) -> str:
-    """Return the first states of the generators of a concept's draws and exchanges: state and increment of each."""
-    states = []
-    for seed in ([SEED, digest(concept)], [SEED, digest(concept), EXCHANGES]):
-        state: Any = np.random.default_rng(seed).bit_generator.state["state"]
-        states += [f"{state['state']:032x}", f"{state['inc']:032x}"]
-    return "".join(states)
 
 
 def comparison_files(submissions: Iterable[ScoredSubmission]) -> Iterator[tuple[str, bytes]]:
@@ -178,8 +173,7 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     models: dict[str, str] = {}
     missed: dict[str, dict[str, str | list[str | int]]] = {}
     for board in boards:
-        labels = choice_labels(board.by_id.values())
-        models |= {name: labels[name] for name in board.by_id}
+        models |= choice_labels(board.by_id.values())
         for subset in board.data.with_parts:
             table = []
             for place, result in enumerate(item_results(board, subset)):
@@ -196,7 +190,7 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
                 "title": subset_title(subset.name),
                 "from": get_language(subset.name.partition("-")[0]).code,
                 "to": subset.language,
-                "models": sum(1 for one in board.by_id.values() if one.find(subset.task, subset.name)),
+                "models": len(board.of_subset(subset)),
             }
             yield f"concepts/{subset.key.replace('/', '-')}.js", _call("Part", subset.key, table)
         for name, submission in board.by_id.items():
@@ -206,20 +200,15 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
     index = []
     names = sorted(rows)
     for start in range(0, len(names), CHUNK):
-        yield (
-            f"concepts/{start // CHUNK}.js",
-            _call("Part", str(start // CHUNK), [rows[name] for name in names[start : start + CHUNK]]),
-        )
+        number = str(start // CHUNK)
+        yield f"concepts/{number}.js", _call("Part", number, [rows[name] for name in names[start : start + CHUNK]])
     for name in names:
         row = rows[name]
-        texts = {
-            code: [entry["idiom"], entry["meaning"], *filter(None, [entry.get("per_million")])]
-            for code, entry in row["entries"].items()
-        }
-        index.append(
-            {key: row[key] for key in ("id", "gloss", "aliases") if key in row}
-            | {"texts": texts, "n": counts.get(name, [])}
-        )
+        texts = {}
+        for code, entry in row["entries"].items():
+            texts[code] = [entry["idiom"], entry["meaning"], *filter(None, [entry.get("per_million")])]
+        about = {key: row[key] for key in ("id", "gloss", "aliases") if key in row}
+        index.append(about | {"texts": texts, "n": counts.get(name, [])})
     data = browser_data(index, subsets=subsets)
     yield CONCEPTS_FILE, _call("Concepts", data | {"chunk": CHUNK, "models": models})
 
@@ -234,11 +223,10 @@ def _missed(board: Board, submission: ScoredSubmission) -> dict[str, str | list[
         score = submission.find(subset.task, subset.name)
         if score is None:
             continue
-        solved = score.solved.tolist()
         if score.answers is None:  # first documents of hundreds of encoders would take most of the room of the site
-            missed[subset.key] = "".join(str(int(not is_solved)) for is_solved in solved)
+            missed[subset.key] = "".join("0" if is_solved else "1" for is_solved in score.solved)
         else:
-            answers = zip(wrong_answers(score, subset), solved, strict=True)
+            answers = zip(wrong_answers(score, subset), score.solved, strict=True)
             missed[subset.key] = [0 if is_solved else answer[0] if answer else "" for answer, is_solved in answers]
     return missed
 

@@ -45,12 +45,11 @@ def build(
     report: Path | None = None,
     overwrite: bool = False,
     repository: str | None = None,
-    built: str | None = None,
 ) -> Built:
     """Compute every score and interval from the predictions, rank the models, and write a static site.
 
     A submission with a fault is left out, and never stops the others; if all have one, there is an InputError. An
-    earlier site in the folder is updated; other files in it are left alone.
+    earlier site in the folder is updated; other files in it are left alone. SOURCE_DATE_EPOCH states its day.
 
     Args:
         submissions: folder with one folder for each submission; answers of people to items are in its folder people.
@@ -60,10 +59,28 @@ def build(
         report: HTML page for maintainers, outside the site: what was left out, with every fault.
         overwrite: whether to replace a file with a name of the site that an earlier build did not write.
         repository: address of the GitHub repository that takes submissions; the pages link to it.
-        built: day of the build, ``2026-11-30``; None is the day of SOURCE_DATE_EPOCH, or no day without that either.
     """
-    repository, day = _site_facts(repository, built)
-    _check_places(out, submissions, report, overwrite=overwrite)
+    if repository is not None:
+        repository = repository.rstrip("/")
+        if not _REPOSITORY.fullmatch(repository):
+            raise usage_error(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
+    day, epoch = None, os.environ.get("SOURCE_DATE_EPOCH")
+    if epoch is not None:
+        try:
+            day = datetime.fromtimestamp(int(epoch), tz=UTC).date()
+        except (ValueError, OverflowError, OSError) as error:
+            raise usage_error(f"SOURCE_DATE_EPOCH={epoch}: not a date; give seconds since 1970") from error
+    # What lies among the submissions would be read as one, and what lies in the site would be published
+    places = [("--out", out, submissions, "submissions")]
+    if report:
+        places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
+    for option, path, parent, what in places:
+        if real_path(parent) in (real_path(path), *real_path(path).parents):
+            raise usage_error(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
+    # To score hundreds of submissions takes minutes, so what would be refused at the end is refused now
+    check_folder(out, {}, kind=KIND, overwrite=overwrite)
+    if report:
+        check_outputs({"--report": report}, command="build")
     dataset = open_dataset(data) if isinstance(data, str) else data
     scored: list[ScoredSubmission] = []
     people, left_out = read_people(submissions, dataset)
@@ -88,10 +105,7 @@ def build(
     # Two boards: tasks and chance levels of encoders and of language models differ, so their ranks do not compare
     encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
     board_of_encoders = make_board(
-        encoders,
-        board_data(dataset, extra=extra_tasks(encoders)),
-        reproduced=reproduced,
-        other_editions=other_editions,
+        encoders, board_data(dataset, extra=extra_tasks(encoders)), reproduced=reproduced, other_editions=other_editions
     )
     board_of_models = None
     if models:
@@ -117,39 +131,6 @@ def write_site(
     contents = dict(Pages(board, models, repository=repository, built=built).files())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
-
-
-def _site_facts(repository: str | None, built: str | None) -> tuple[str | None, date | None]:
-    """Return the address of the repository and the day of the build, which may come from the environment."""
-    if repository is not None:
-        repository = repository.rstrip("/")
-        if not _REPOSITORY.fullmatch(repository):
-            raise usage_error(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        if built is not None:
-            return repository, date.fromisoformat(built)
-        return repository, None if epoch is None else datetime.fromtimestamp(int(epoch), tz=UTC).date()
-    except (ValueError, OverflowError, OSError) as error:
-        source = built if built is not None else f"SOURCE_DATE_EPOCH={epoch}"
-        raise usage_error(
-            f"{source}: not a date; give YYYY-MM-DD, or in SOURCE_DATE_EPOCH seconds since 1970"
-        ) from error
-
-
-def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrite: bool) -> None:
-    """Check that the site can be written, before the scores are computed, and that the page for maintainers may be."""
-    # What lies among the submissions would be read as one, and what lies in the site would be published
-    places = [("--out", out, submissions, "submissions")]
-    if report:
-        places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
-    for option, path, folder, what in places:
-        if real_path(folder) in (real_path(path), *real_path(path).parents):
-            raise usage_error(f"{option} {path}: lies in the folder of the {what}, {folder}; choose a place elsewhere")
-    # To score hundreds of submissions takes minutes, so what `commit_folder` would refuse at the end is refused now
-    check_folder(out, {}, kind=KIND, overwrite=overwrite)
-    if report:
-        check_outputs({"--report": report}, command="build")
 
 
 def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | None) -> None:

@@ -198,8 +198,7 @@ def read_people(place: Path, dataset: Dataset) -> tuple[list[ModelPredictions], 
                 raise InputError(f"{path}: only files answers-….json belong here, as the page for people saves them")
             persons.append(people.read_person(path, dataset))
         except InputError as error:
-            message = str(error).removeprefix(f"{path}: ")
-            left_out.append(LeftOut(path, [Fault(path, message)]))
+            left_out.append(LeftOut(path, [Fault(path, str(error).removeprefix(f"{path}: "))]))
     return persons, left_out
 
 

@@ -66,17 +66,25 @@ def _chosen(
     results: Sequence[ModelPredictions], poolings: Sequence[str], seed: int | None, stated: Mapping[str, Any]
 ) -> list[ModelPredictions]:
     """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
-    known_poolings = sorted({item.pooling for item in results if item.pooling})
-    known_seeds = sorted({item.seed for item in results if item.seed is not None})
-    chosen_seeds = [] if seed is None else [seed]
-    for option, values, known in (("pooling", poolings, known_poolings), ("seed", chosen_seeds, known_seeds)):
+    for option, values in (("pooling", poolings), ("seed", [] if seed is None else [seed])):
+        known = sorted({getattr(item, option) for item in results} - {None})
         for value in values:
             if value not in known:
                 names = ", ".join(map(str, known)) or "none"
                 raise usage_error(f"--{option} {display(value)}: not in the results; they have {names}")
-    for field in ("name", "n_parameters"):
-        if field in stated:
-            _check_one_model(results, f"{_OPTIONS.get(field, f'--{field}')} {display(stated[field])}")
+    models_by_task: dict[str, dict[str, None]] = {}
+    for item in results:
+        for task, _ in item.predictions:
+            models_by_task.setdefault(task, {})[item.name] = None
+    # By task, because a model that ranks may have another name than the token classifier that was tuned from it
+    several = [(task, ", ".join(map(display, models))) for task, models in models_by_task.items() if len(models) > 1]
+    for field, option in (("name", "--name"), ("n_parameters", "--parameters")):
+        if field in stated and several:
+            task, names = several[0]
+            raise usage_error(
+                f"{option} {display(stated[field])}: is for one model, but {task} has results of {names}; name the "
+                "files of one"
+            )
     seed_of = {}  # whether of classifiers -> the seed: they and encoders are tuned apart, with seeds of their own
     for is_classifier in (True, False):
         of_kind = {item.seed for item in results if item.seed is not None and item.is_classifier == is_classifier}
@@ -115,7 +123,12 @@ def _group(results: Sequence[ModelPredictions]) -> list[list[ModelPredictions]]:
         (tags if has_spans_alone else rankings).append(group)
     joined = list(rankings)
     for group in tags:
-        matching = [other for other in rankings if _agree(group[0], other[0])]
+        names = [name for name in _IDENTITY if name != "revision" or not group[0].is_classifier]
+        matching = []
+        for other in rankings:
+            stated = [(getattr(group[0], name), getattr(other[0], name)) for name in names]
+            if all(None in pair or pair[0] == pair[1] for pair in stated):
+                matching.append(other)
         # With several, nobody knows with which pooling the submitter would rank
         if len(matching) == 1:
             matching[0].extend(group)
@@ -156,31 +169,6 @@ def _metadata(group: Sequence[ModelPredictions], stated: Mapping[str, Any], data
         place = _OPTIONS.get(field, f"--{field}") if field in stated else f"{known['name']}: {display(field)}"
         message = first["msg"].removeprefix("Value error, ")
         raise usage_error(f"{place}: {message}, not {display(first['input'])}") from error
-
-
-def _check_one_model(results: Sequence[ModelPredictions], option: str) -> None:
-    """Make sure that an option for one model is not applied to several: that no task has results of two models.
-
-    A model that ranks may have another name than the token classifier that was tuned from it.
-    """
-    models_by_task: dict[str, dict[str, None]] = {}
-    for item in results:
-        for task, _ in item.predictions:
-            models_by_task.setdefault(task, {})[item.name] = None
-    for task, models in models_by_task.items():
-        if len(models) > 1:
-            names = ", ".join(map(display, models))
-            raise usage_error(f"{option}: is for one model, but {task} has results of {names}; name the files of one")
-
-
-def _agree(tags: ModelPredictions, rankings: ModelPredictions) -> bool:
-    for name in _IDENTITY:
-        if name == "revision" and tags.is_classifier:
-            continue
-        of_tags, of_rankings = getattr(tags, name), getattr(rankings, name)
-        if of_tags is not None and of_rankings is not None and of_tags != of_rankings:
-            return False
-    return True
 
 
 def _predictions(group: Sequence[ModelPredictions]) -> dict[SubsetKey, Prediction]:

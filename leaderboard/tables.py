@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
 from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
@@ -151,9 +152,7 @@ def tabs_of(board: Board) -> list[Tab]:
         tabs.append(Tab(ALL_TAB, board, (*retrieval, SPANS), (*retrieval, *others, SPANS), board.overall))
     kept = [tab for tab in tabs if len(tab.standings)] or tabs[-1:]
     # A tab that ranks nobody stays if it alone lists a submission: nobody's scores may be nowhere
-    listed: set[str] = set()
-    for tab in kept:
-        listed.update(_listed(tab))
+    listed = {name for tab in kept for name in _listed(tab)}
     for tab in tabs:
         names = set(_listed(tab))
         if not names <= listed:
@@ -227,11 +226,7 @@ def task_table(board: Board, task: str) -> Table:
     columns = [Column("mean", "Headline", about, standings, "mean" if task == SPANS else "0 is chance")]
     submitted: set[str] = set()
     for subset in board.data.of_task(task):
-        scores = {}
-        for name, submission in board.by_id.items():
-            score = submission.find(task, subset.name)
-            if score is not None:
-                scores[name] = board.main(submission, score)
+        scores = {name: board.main(board.by_id[name], score) for name, score in board.of_subset(subset).items()}
         submitted.update(scores)
         language = LANGUAGES[subset.language].name
         title = f"→ {language}" if task in ("T1", "T3") else language
@@ -253,14 +248,8 @@ def task_table(board: Board, task: str) -> Table:
 
 def item_table(board: Board) -> Table:
     """Return the table of all language models: the mean of the kinds of items, and each kind, chance-corrected."""
-    columns = [
-        Column(
-            "all",
-            "All kinds",
-            "Mean of the kinds with options, the open cloze and recall; it decides the rank",
-            board.overall,
-        )
-    ]
+    about = "Mean of the kinds with options, the open cloze and recall; it decides the rank"
+    columns = [Column("all", "All kinds", about, board.overall)]
     for task in board.data.tasks:
         if task in EXTRA_TASKS and not board.by_task[task]:
             continue
@@ -273,11 +262,9 @@ def item_table(board: Board) -> Table:
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     """Return a table with a row for each of these submissions."""
     notes = row_notes(board.by_id.values())
-    by_group: dict[int, list[str]] = {}
-    for name, standing in standings.items():
-        by_group.setdefault(standing.group, []).append(name)
     ties: dict[str, str] = {}
-    for group in by_group.values():
+    for _, of_group in groupby(standings.values(), key=lambda standing: standing.group):
+        group = [standing.id for standing in of_group]
         if len(group) > 1:
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
     rows = []
@@ -364,14 +351,12 @@ def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
     for same_look in by_look.values():
         for submission in same_look:
             metadata = submission.metadata
-            similar_names: dict[str, None] = {}
+            others = [other.metadata for other in same_look if other is not submission]
+            similar_names = dict.fromkeys(other.name for other in others if other.name != metadata.name)
             other_revisions = []  # of submissions with the same name, type and variant
-            for other in same_look:
-                is_same_kind = other.metadata.type == metadata.type and variant(other.metadata) == variant(metadata)
-                if other.metadata.name != metadata.name:
-                    similar_names[other.metadata.name] = None
-                elif is_same_kind and other.id != submission.id:
-                    other_revisions.append(other.metadata.revision or "")
+            for other in others:
+                if (other.name, other.type, variant(other)) == (metadata.name, metadata.type, variant(metadata)):
+                    other_revisions.append(other.revision or "")
             notes = []
             if other_revisions and metadata.revision:
                 prefix = metadata.revision[:REVISION_LENGTH]

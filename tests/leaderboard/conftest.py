@@ -13,15 +13,7 @@ import pytest
 from leaderboard.board import make_board, score_submission
 from leaderboard.data import board_data, item_board_data
 from leaderboard.site import write_site
-from leaderboard.submission import (
-    METADATA_FILE,
-    LeftOut,
-    Metadata,
-    Submission,
-    read_submission,
-    slug,
-    submission_files,
-)
+from leaderboard.submission import METADATA_FILE, LeftOut, Metadata, Submission, read_submission, slug, submission_files
 from tests.browser_pages import watched_pages
 from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import (
@@ -245,15 +237,14 @@ class Spoiler:
     def row(self, number, name="T1.jsonl.gz", **changes):
         self.rows(lambda rows: [*rows[:number], rows[number] | changes, *rows[number + 1 :]], name)
 
-    def ranking(self, change, number=2):
-        self.rows(
-            lambda rows: [
-                row | {"ranking": change(row["ranking"])} if n == number else row for n, row in enumerate(rows)
-            ]
-        )
+    def ranking(self, change):
+        self.row(2, ranking=change(read_lines(self.folder / "T1.jsonl.gz")[2]["ranking"]))
 
-    def raw(self, line, number=2, name="T1.jsonl.gz"):
-        self.rows(lambda rows: [*rows[:number], line, *rows[number + 1 :]], name)
+    def raw(self, line):
+        self.rows(lambda rows: [*rows[:2], line, *rows[3:]])
+
+    def bytes(self, change):
+        self.file("T1.jsonl.gz", change((self.folder / "T1.jsonl.gz").read_bytes()))
 
     def file(self, name, content=b""):
         (self.folder / name).write_bytes(content)
@@ -321,10 +312,7 @@ def both_site(answers_dataset, answers_metadata, tmp_path_factory):
     folder = tmp_path_factory.mktemp("both")
     person = read_person(save_person(tmp_path_factory.mktemp("people"), 1, dataset, {(MEANING, "uz"): 3}), dataset)
     people = score_people([person])
-    boards = (
-        make_board(submissions, board_data(dataset)),
-        make_board(models, item_board_data(dataset), people=people),
-    )
+    boards = (make_board(submissions, board_data(dataset)), make_board(models, item_board_data(dataset), people=people))
     write_site(boards[0], folder, models=boards[1], built=date(2026, 11, 30))
     return SimpleNamespace(board=boards[0], models=boards[1], folder=folder)
 

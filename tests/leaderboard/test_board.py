@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.board import language_boards, make_board, resample_subsets, task_means
+from leaderboard.board import language_boards, make_board
 from leaderboard.exports import records_of
 from leaderboard.ranking import better_pairs
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
@@ -79,29 +79,24 @@ def test_the_data_allow_a_range_of_ranks():
 def test_a_concept_is_drawn_for_all_tasks_at_once():
     data = make_data(40, languages=TURKISH_AND_AZERBAIJANI)
     ndcg = np.random.default_rng(5).uniform(0.2, 0.8, size=40)
-    opposite = {("T1", "tur-azj"): ndcg, ("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
-    submission = scored_of("one", data, opposite)
-    resampled = task_means(resample_subsets([submission], data), data)
-    joint = mean([resampled["T1"]["one"], resampled["T2"]["one"]]).interval()
-    alone = resampled["T1"]["one"].interval()
+    opposite = {("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
+    means = make_board([scored_of("one", data, opposite)], data).means
+    joint = mean([means["T2"]["one"], means["T3"]["one"]]).interval()
+    alone = means["T3"]["one"].interval()
     assert joint.high - joint.low < 1e-9  # the tasks cancel in every draw
     assert alone.high - alone.low > 0.05
-
-
-def strata_of(submission, task):
-    return {score.subset: Stratum(score.concepts, score.sums) for score in submission.of_task(task)}
 
 
 def test_intervals_are_those_of_the_one_resampler():
     task, data = SPANS, make_data(50, few={"gag": 12})
     submission = make_scored("one", data, skill=0.4, seed=6)
     board = make_board([submission, make_scored("two", data, seed=7)], data)
-    strata = strata_of(submission, task)
+    strata = {score.subset: Stratum(score.concepts, score.sums) for score in submission.of_task(task)}
     certain = [subset for subset in data.of_task(task) if subset.language != "gag"]  # it is provisional
     expected = mean([resample({s.name: strata[s.name]}).corrected(s.floor) for s in certain])
     assert board.by_task[task]["one"].interval == expected.interval()
     assert board.by_task[task]["one"].score == expected.score
-    for subset, stratum in strata_of(submission, task).items():
+    for subset, stratum in strata.items():
         assert board.intervals["one"][task, subset] == resample({subset: stratum}).interval()
 
 
@@ -173,24 +168,18 @@ def test_what_cannot_stand_on_one_board_is_refused():
         make_board([make_scored("one", make_data(31))], data)
 
 
-def models_of(n_models, n_concepts, *, spread, seed=1):
-    """Resampled scores, best first, among them two equal ones."""
-    generator = np.random.default_rng(seed)
-    base = generator.uniform(0.2, 0.8, n_concepts)
-    values = [base + spread * generator.normal(number / 10, 1, n_concepts) for number in range(n_models - 1)]
-    strata = []
-    for ndcg in [*values, values[0]]:
-        sums = np.stack([ndcg, np.ones(n_concepts)], axis=1)
-        strata.append(Stratum([f"c{number:03d}" for number in range(n_concepts)], sums))
-    return sorted(resample_models(strata), key=lambda model: -model.score)
-
-
 @pytest.mark.parametrize(
     ("n_concepts", "spread"),
     [(60, 0.02), (60, 0.3), (200, 0.1), (30, 0.1), (5, 0.1)],  # of five concepts some draws hold none
 )
 def test_pairs_are_told_apart_by_the_interval_of_their_difference(n_concepts, spread):
-    models = models_of(25, n_concepts, spread=spread)
+    """Of 25 models, the best first, two of them equal."""
+    generator = np.random.default_rng(1)
+    base = generator.uniform(0.2, 0.8, n_concepts)
+    values = [base + spread * generator.normal(number / 10, 1, n_concepts) for number in range(24)]
+    concepts = [f"c{number:03d}" for number in range(n_concepts)]
+    strata = [Stratum(concepts, np.stack([ndcg, np.ones(n_concepts)], axis=1)) for ndcg in [*values, values[0]]]
+    models = sorted(resample_models(strata), key=lambda model: -model.score)
     is_better = better_pairs(models)
     expected = np.zeros((25, 25), dtype=bool)
     for upper in range(25):

@@ -16,32 +16,19 @@ from turkic_idiom_tasks.lexicon.editions import editions
 
 # Cases that a page cannot see: it gets no links and devices, and no names that are no text
 NOT_FILES = {
-    "a folder that is a link",
-    "predictions that are a link",
-    "a pipe",
-    "a file whose name is a command",
-    "a file whose name is no UTF-8",
-}
+    "a folder that is a link", "predictions that are a link", "a pipe",
+    "a file whose name is a command", "a file whose name is no UTF-8",
+}  # fmt: skip
 # Cases that the page leaves to the command: ids, the number of words, and how a number or a key is written
 NOT_FORM = {
-    "an unknown query",
-    "tags too few",
-    "a key twice",
-    "deep rankings",
-    "an answer that is no option",
-    "an unknown pair",
-    "an unknown item",
-    "an item that is no text",
-    "another set of items",
-    "items of another version",
-}
+    "an unknown query", "an unknown pair", "an unknown item", "an item that is no text", "another set of items",
+    "items of another version", "tags too few", "an answer that is no option", "a key twice", "deep rankings",
+}  # fmt: skip
 # Cases that both find, the page at the field and the command for the whole file, or each at another line
 OTHER_LINE = {
-    "a number too large for a float",
-    "half a surrogate pair",
-    "a number of thousands of digits",
-    "brackets behind a quotation mark",
-}
+    "a number too large for a float", "a number of thousands of digits",
+    "half a surrogate pair", "brackets behind a quotation mark",
+}  # fmt: skip
 ALL = [case for case in HOSTILE if case not in NOT_FILES]
 
 
@@ -125,9 +112,8 @@ def difference(case, folder, *, page, dataset):
 def test_several_submissions_are_checked_apart(
     submit_page, submission_spoiler, submission_metadata, submission_content
 ):
-    sound = make_submission(
-        submission_spoiler.folder.parent, submission_metadata.model_copy(update={"name": "a/b"}), submission_content
-    )
+    other = submission_metadata.model_copy(update={"name": "a/b"})
+    sound = make_submission(submission_spoiler.folder.parent, other, submission_content)
     submission_spoiler.row(2, ranking=[])
     first_edition, edition = next(iter(editions().items()))
     older = submission_metadata.model_copy(update={"name": "c/d", "dataset_revision": first_edition})

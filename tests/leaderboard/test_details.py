@@ -9,11 +9,7 @@ from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.details import spelling_splits
 from leaderboard.exports import records_of, to_csv
-from leaderboard.figures import (
-    forest_by_language,
-    forest_by_task,
-    forest_of_model,
-)
+from leaderboard.figures import forest_by_language, forest_by_task, forest_of_model
 from leaderboard.tables import tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.results.headlines import spelling_free
@@ -30,10 +26,8 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         submissions.append(make_scored(f"m{n}", data, skill=0.0, seed=n, **about))
     board = make_board(submissions, data)
     rows = list(csv.DictReader(io.StringIO(to_csv(board, records_of(board)), newline="")))
-    assert {row["name"] for row in rows} == {f"'{text}" for text in hostile}
-    assert {row["training_data"] for row in rows} == {f"'{text} data" for text in hostile}
-    assert {row["device"] for row in rows} == {f"'{text}" for text in hostile}
-    assert {row["texts_per_second"] for row in rows} == {"1.500000"}
+    shown = {(row["name"], row["training_data"], row["device"], row["texts_per_second"]) for row in rows}
+    assert shown == {(f"'{text}", f"'{text} data", f"'{text}", "1.500000") for text in hostile}
     for row in rows:
         float(row["T1 tur-azj"]), float(row["macro_low"]), int(row["parameters"])
         assert {row["macro_reliable"], row["T1 tur-azj reliable"]} <= {"0", "1"}
@@ -68,9 +62,8 @@ def test_the_forest_of_a_tab_has_its_models_by_task():
     strong = make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))
     board = make_board([make_scored("weak", data, skill=0.3), strong], data)
     retrieval, spans, _ = (forest_by_task(tab)["groups"] for tab in tabs_of(board))
-    assert [title for title, _, _ in retrieval] == [
-        "T1: idiom → idiom", "T2: idiom → meaning", "T3: idiom → foreign meaning",
-    ]  # fmt: skip
+    titles = ["T1: idiom → idiom", "T2: idiom → meaning", "T3: idiom → foreign meaning"]
+    assert [title for title, _, _ in retrieval] == titles
     for (_, rows, _), task in zip(retrieval, ("T1", "T2", "T3"), strict=True):
         assert [label for label, _, _ in rows] == ["strong", "weak"]
         assert rows[1][1].interval == board.by_task[task]["weak"].interval
@@ -91,11 +84,8 @@ def test_the_forest_of_a_model_has_every_language_with_its_floor():
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
     data = make_data(30)
-    submissions = [
-        make_scored("a", data, name="org/same", regime="pretrained"),
-        make_scored("b", data, name="org/same", regime="tr-only"),
-        make_scored("c", data, name="org/other"),
-    ]
+    about = {"a": ("org/same", "pretrained"), "b": ("org/same", "tr-only"), "c": ("org/other", "pretrained")}
+    submissions = [make_scored(key, data, name=name, regime=regime) for key, (name, regime) in about.items()]
     _, _, tab = tabs_of(make_board(submissions, data))
     labels = {label for label, _, _ in forest_by_task(tab)["groups"][0][1]}
     assert labels == {"same (pretrained)", "same (tr-only)", "other"}

@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from leaderboard.board import make_board
+from leaderboard.board import make_board, score_submission
 from leaderboard.data import item_board_data
 from leaderboard.details import missed_items, trap_profiles
-from leaderboard.submission import submission_files
+from leaderboard.submission import Submission, submission_files
 from tests.leaderboard.boards_for_tests import answers_of, gold, near, save_person
 from tests.leaderboard.conftest import Spoiler, loaded, make_submission, scored
 from turkic_idiom_tasks.cli import main
@@ -43,10 +43,10 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
 
     predictions = answers_of(data, mixed)
     place = make_submission(tmp_path, metadata("org/mixed"), submission_files(metadata("org/mixed"), predictions))
-    read = loaded(place, data).predictions
-    assert {key: value.answers for key, value in read.items()} == {
-        key: value.answers for key, value in predictions.items()
-    }
+    read, kept = (
+        {key: value.answers for key, value in one.items()} for one in (loaded(place, data).predictions, predictions)
+    )
+    assert read == kept
     scores = {(score.task, score.subset): score for score in scored(place, data).subsets}
     assert list(scores) == list(predictions)  # in the usual order
     for (task, subset), value in predictions.items():
@@ -97,13 +97,24 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert (missed["recall"]["text"], missed["recall"]["right"]) == (entry.meaning, entry.idiom)
 
 
+def test_of_several_wrong_answers_the_most_frequent_one_is_named(data, metadata):
+    def other(item, is_open):
+        return next(place for place in range(len(item.options)) if place not in (item.gold, near(item, is_open)))
+
+    submissions = []
+    for name, choose in (("org/near", near), ("org/other", other), ("org/too", near)):
+        answers = answers_of(data, choose, tasks=("meaning",))
+        submissions.append(score_submission(Submission(name.replace("/", "-"), metadata(name), answers)))
+    missed = missed_items(make_board(submissions, item_board_data(data)), data.lexicon)
+    assert {(item["n_missed"], item["n_chosen"]) for item in missed} == {(3, 2)}
+
+
 def test_the_site_has_a_page_of_language_models_only_with_such_submissions(
     data, metadata, gold_content, shared_site, tmp_path
 ):
     place = tmp_path / "submissions"
-    hostile = make_submission(
-        place, metadata("org/near"), submission_files(metadata("org/near"), answers_of(data, near))
-    )
+    about = metadata("org/near")
+    hostile = make_submission(place, about, submission_files(about, answers_of(data, near)))
     right = make_submission(place, metadata("org/gold"), gold_content)
     Spoiler(hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
     site = tmp_path / "site"

@@ -98,13 +98,9 @@ def write_records(folder, revision):
     """The same scores of T2 as records of ours."""
     folder.mkdir(exist_ok=True)
     for subset, ndcg, floor in T2:
-        header = Header(
-            data=DataName(path=DATASET, revision=revision),
-            model=ModelName(name=MODEL, revision=None),
-            settings={},
-            versions={},
-            subsets=[subset_scores("T2", subset, {"ndcg": ndcg, "ndcg_floor": floor})],
-        )
+        data, model = DataName(path=DATASET, revision=revision), ModelName(name=MODEL, revision=None)
+        scores = subset_scores("T2", subset, {"ndcg": ndcg, "ndcg_floor": floor})
+        header = Header(data=data, model=model, settings={}, versions={}, subsets=[scores])
         write_record(folder / f"T2-{subset}{SUFFIX}", header, {})
     return folder
 

@@ -28,9 +28,8 @@ def test_rankings_without_ties_score_as_in_trec_eval(scored, submission_folder, 
             assert len(plain) == score.n - 1
             run = {row["query"]: {documents[p]: -float(n) for n, p in enumerate(row["ranking"])} for row in plain}
             qrels = submission_dataset.retrieval(task, score.subset).qrels
-            theirs = pytrec_eval.RelevanceEvaluator({query: dict(qrels[query]) for query in run}, {"ndcg"}).evaluate(
-                run
-            )
+            evaluator = pytrec_eval.RelevanceEvaluator({query: dict(qrels[query]) for query in run}, {"ndcg"})
+            theirs = evaluator.evaluate(run)
             values = dict(zip(score.items, score.sums[:, 0], strict=True))
             for query, scores in theirs.items():
                 assert values[query] == pytest.approx(scores["ndcg"], abs=1e-9)

@@ -21,19 +21,6 @@ KEY = ("STS", "tur")
 
 
 @pytest.fixture(scope="module")
-def submit(pair_dataset, submission_metadata, tmp_path_factory):
-    """A function that writes a submission of similarities and returns its folder."""
-
-    def run(name, values):
-        changes = {"name": name, "dataset_revision": pair_dataset.revision}
-        metadata = submission_metadata.model_copy(update=changes)
-        content = submission_files(metadata, {KEY: Similarities("STS", pair_dataset.pairs(*KEY), values)})
-        return make_submission(tmp_path_factory.mktemp("similarity"), metadata, content)
-
-    return run
-
-
-@pytest.fixture(scope="module")
 def values(pair_dataset):
     """Similarities of a model that knows idioms, and of one that sees only which sentences share words."""
     by_model = {"org/knows": [], "org/sees": []}
@@ -45,8 +32,14 @@ def values(pair_dataset):
 
 
 @pytest.fixture(scope="module")
-def submissions(submit, values, pair_dataset):
-    return [scored(submit(name, of_model), pair_dataset) for name, of_model in values.items()]
+def submissions(values, pair_dataset, submission_metadata, tmp_path_factory):
+    submissions = []
+    for name, of_model in values.items():
+        metadata = submission_metadata.model_copy(update={"name": name, "dataset_revision": pair_dataset.revision})
+        content = submission_files(metadata, {KEY: Similarities("STS", pair_dataset.pairs(*KEY), of_model)})
+        folder = make_submission(tmp_path_factory.mktemp("similarity"), metadata, content)
+        submissions.append(scored(folder, pair_dataset))
+    return submissions
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The site in a real browser, from file://."""
 
+import math
 import re
 from types import SimpleNamespace
 
@@ -99,7 +100,7 @@ def expected_ranks(board):
 
 
 def expected_cell(score):
-    if score.missing:
+    if math.isnan(score.score):
         return "–no score"
     bounds = score.interval
     mark = "" if bounds.is_reliable else "?"
@@ -165,9 +166,8 @@ def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, t
     same = make_scored("m", data, skill=0.5, tasks=("T2",))
     submissions = []
     for number in range(72):
-        metadata = same.metadata.model_copy(
-            update={"name": f"org/model-{number:03d}", "type": ("llm", "other")[number % 2]}
-        )
+        about = {"name": f"org/model-{number:03d}", "type": ("llm", "other")[number % 2]}
+        metadata = same.metadata.model_copy(update=about)
         submissions.append(ScoredSubmission(f"m{number:03d}", metadata, same.subsets))
     write_site(make_board(submissions, data), tmp_path)
     page = browser.new_page()
@@ -345,13 +345,10 @@ def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
     assert shown == [True] * 8 + [False] * 5  # rank, model, size, mean, four tasks; the languages need the switch
     assert re.search(r"\.\d{3} \.\d{3}–\.\d{3}", card.locator("td").nth(2).inner_text())
     boxes = [card.locator("td").nth(place).bounding_box() for place in (2, 1, 3, 4)]
-    assert (
-        boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] == boxes[2]["y"] == boxes[3]["y"]
-    )  # the mean, below it the rest
-    labels = [
-        card.locator("td").nth(place).evaluate("one => getComputedStyle(one, '::before').content") for place in (1, 3)
-    ]
-    assert labels == ['"Size "', '"T1 "']
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]  # the mean, below it the rest
+    assert boxes[1]["y"] == boxes[2]["y"] == boxes[3]["y"]
+    label = "one => getComputedStyle(one, '::before').content"
+    assert [card.locator("td").nth(place).evaluate(label) for place in (1, 3)] == ['"Size "', '"T1 "']
     assert card.bounding_box()["width"] <= 390
     assert page.locator("#filters").is_hidden()
     page.locator("#fold summary").click()
@@ -514,12 +511,8 @@ def test_the_navigation_has_menus_and_on_a_phone_one_button(open_page):
     assert shown == ["Overview", "Languages", "Tasks", "Compare", "Concepts", "Submit", "About"]
     assert navigation.bounding_box()["height"] < 40  # one line
     navigation.locator("summary", has_text="Tasks").click()
-    tasks = [
-        "Idiom → idiom (T1)",
-        "Idiom → meaning (T2)",
-        "Idiom → foreign meaning (T3)",
-        "Idiom in a sentence (Spans)",
-    ]
+    tasks = ["Idiom → idiom (T1)", "Idiom → meaning (T2)", "Idiom → foreign meaning (T3)"]
+    tasks += ["Idiom in a sentence (Spans)"]
     assert navigation.locator("details a:visible").all_text_contents() == tasks
     navigation.locator("summary", has_text="About").click()  # closes the other
     assert navigation.locator("details[open]").count() == 1

@@ -34,17 +34,9 @@ def linked_folder(spoiler):
     spoiler.folder.symlink_to(elsewhere)
 
 
-def replaced_by(spoiler, name, make):
-    (spoiler.folder / name).unlink()
-    make(spoiler.folder / name)
-
-
-def packed_twice(spoiler):
-    spoiler.file(T1, (spoiler.folder / T1).read_bytes() * 2)
-
-
-def cut_short(spoiler):
-    spoiler.file(T1, (spoiler.folder / T1).read_bytes()[:-9])
+def pipe(spoiler):
+    (spoiler.folder / T1).unlink()
+    os.mkfifo(spoiler.folder / T1)
 
 
 def bomb(spoiler):
@@ -61,10 +53,6 @@ def swapped(rows):
     return [{**first[0], "subset": second[0]["subset"]}, *first[1:], {**second[0], "subset": "tur-azj"}, *second[1:]]
 
 
-def without_query(rows):
-    return [row for n, row in enumerate(rows) if n != 3]
-
-
 def positions(*values):
     return lambda ranking: [*values, *ranking[len(values) :]]
 
@@ -74,7 +62,7 @@ HOSTILE = {
     "another model in one's directory": (lambda s: s.fields(name="Other/Model"), ["named other__model-mean-"]),
     "a folder that is a link": (linked_folder, ["symbolic link"]),
     "predictions that are a link": (lambda s: linked(s, T1), ["T1.jsonl.gz", "symbolic link"]),
-    "a pipe": (lambda s: replaced_by(s, T1, os.mkfifo), ["T1.jsonl.gz", "not a regular file"]),
+    "a pipe": (pipe, ["T1.jsonl.gz", "not a regular file"]),
     "a file too many": (lambda s: s.file("index.html"), ["holds 'index.html'; only"]),
     "a file whose name is a command": (lambda s: s.file("x\n::set-output name=a::b"), [r"holds 'x\n::set-output"]),
     "a file whose name is no UTF-8": (
@@ -129,8 +117,8 @@ HOSTILE = {
     "a large packed file": (
         lambda s: s.file(T1, os.urandom(17 * 2**20)), ["more than the 16,777,216 bytes that are allowed"],
     ),
-    "cut short": (cut_short, ["cut short"]),
-    "a second stream": (packed_twice, ["after the end of the gzip stream"]),
+    "cut short": (lambda s: s.bytes(lambda data: data[:-9]), ["cut short"]),
+    "a second stream": (lambda s: s.bytes(lambda data: data * 2), ["after the end of the gzip stream"]),
     "an empty stream": (lambda s: s.file(T1, gzip.compress(b"")), ["no subset in it"]),
     "a long line": (lambda s: s.raw(b" " * 2**20 + b"{}"), ["a line of more than the 1,048,576 bytes"]),
     "empty lines without end": (lambda s: s.raw(b"\n" * 10_000), ["and so on"]),
@@ -139,7 +127,7 @@ HOSTILE = {
     "subsets swapped": (lambda s: s.rows(swapped), [":1: the documents of tur-uzn must be"]),
     "a head of another task": (lambda s: s.row(0, task="T2"), [":1: the head of a T1 subset has the keys"]),
     "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["T1, tur-azj appears twice"]),
-    "a query dropped": (lambda s: s.rows(without_query), ["T1, tur-azj: 1 predictions are missing"]),
+    "a query dropped": (lambda s: s.rows(lambda rows: rows[:3] + rows[4:]), ["T1, tur-azj: 1 predictions are missing"]),
     "a query twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]]), [":3: query 'tur:", "appears twice"]),
     "an unknown query": (lambda s: s.row(2, query=SCRIPT), [":3: ", "tur-azj has no query '<script>"]),
     "rankings without a head": (lambda s: s.rows(lambda rows: rows[1:]), [":1: a prediction before the head line"]),

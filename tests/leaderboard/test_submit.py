@@ -173,6 +173,8 @@ def test_a_classifier_joins_the_rankings_of_an_encoder_that_was_tuned_from_the_s
     assert joined.metadata.revision == "b" * 40
     apart = packed(tags, encoder, name="my/apart", **stated)  # of which of the two poolings?
     assert [len(submission.subsets) for submission in apart] == [2, 2, 1]
+    others = packed(tags, encoder, poolings=("mean",), **stated)  # of a model of another name
+    assert [len(submission.subsets) for submission in others] == [2, 1]
 
 
 def test_the_regime_and_the_seed_of_tuned_encoders(packed, tmp_path, submission_dataset):

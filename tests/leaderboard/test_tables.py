@@ -1,5 +1,6 @@
 """Tables and tabs of the overview and of single languages: columns, rows, and who is listed where."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -39,10 +40,6 @@ def tabs_in(code, data, *submissions):
     return {tab.name: tab for tab in tabs_by_language(make_board(submissions, data))[code]}
 
 
-def n_ranked(tabs):
-    return {tab.name: len(tab.standings) for tab in tabs}
-
-
 def listed(tab):
     return [row.submission.id for row in tab_table(tab).rows]
 
@@ -50,12 +47,7 @@ def listed(tab):
 def test_language_cells_are_the_mean_over_tasks_of_that_language():
     data = make_data(2, languages=TWO)
     half = [1, FLOOR]  # corrected mean 0.5
-    values = {
-        ("T1", "tur-azj"): [1, 1],
-        ("T2", "tur"): half,
-        ("T2", "azj"): [FLOOR, FLOOR],
-        ("T3", "tur-azj"): half,
-    }
+    values = {("T1", "tur-azj"): [1, 1], ("T2", "tur"): half, ("T2", "azj"): [FLOOR, FLOOR], ("T3", "tur-azj"): half}
     values |= {(SPANS, "tr"): [[1, 1, 1], [1, 1, 1]], (SPANS, "az"): [[0, 0, 1], [1, 1, 1]]}
     (row,) = table_of(make_board([scored_of("one", data, values)], data), ALL_TAB).rows
     turkish, azerbaijani = row.scores[-2:]
@@ -88,7 +80,9 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     assert rows["b-weak"].lacks == ("Spans",)
     spans = rows["a-span"]
     assert spans.lacks == RETRIEVAL
-    assert [score.missing for score in spans.scores] == [True] * 4 + [False] + [True] * 5  # and every language
+    assert [math.isnan(score.score) for score in spans.scores] == [True] * 4 + [False] + [
+        True
+    ] * 5  # and every language
     best, *_ = table_of(board, RETRIEVAL_TAB).rows
     assert best.submission.id == "c-strong"
     assert best.scores[0].score == pytest.approx(sum(score.score for score in best.scores[1:4]) / 3)
@@ -99,7 +93,7 @@ def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
     tagger, whole = make_scored("tagger", data, tasks=(SPANS,)), make_scored("whole", data)
     board = make_board([tagger, whole], data)
     tabs = tabs_of(board)
-    assert n_ranked(tabs) == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
+    assert {tab.name: len(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
     assert default_tab(tabs).name == SPANS_TAB
     assert default_tab(tabs_of(make_board([whole], data))).name == ALL_TAB
     assert [tab.name for tab in tabs_of(make_board([tagger], data))] == [SPANS_TAB]
@@ -158,7 +152,7 @@ def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
     (tab,) = tabs_in("az", data, make_scored("one", data, tasks=("T1", "T3"))).values()
     assert (tab.name, tab.shown) == (RETRIEVAL_TAB, ("T1", "T3"))
     (row,) = tab_table(tab).rows
-    assert not any(score.missing for score in row.scores)
+    assert not any(math.isnan(score.score) for score in row.scores)
     assert len(row.scores) == 3  # the mean of two tasks, and each
     assert tabs_in("tr", data, make_scored("one", data, tasks=("T1",))) == {}
 
@@ -179,7 +173,7 @@ def test_the_overview_shows_a_language_with_the_score_and_interval_of_its_own_bo
             assert (shown.score, shown.interval) == (of_language.score, of_language.interval)
             assert shown.interval.low < shown.score < shown.interval.high
     assert part.submission.id == "part"
-    assert all(score.missing for score in part.scores[-3:])
+    assert all(math.isnan(score.score) for score in part.scores[-3:])
 
 
 def test_a_language_in_which_nobody_submitted_a_task_has_no_mean_over_the_tasks():

@@ -3,13 +3,14 @@
 import re
 import runpy
 import sys
+from itertools import product
 from xml.etree import ElementTree
 
 import pytest
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report import charts
-from turkic_idiom_tasks.report.charts import PALETTE, Bar, CurvePoint, Tile, curves, grouped_bars, heat_map
+from turkic_idiom_tasks.report.charts import PALETTE, curves, grouped_bars, heat_map
 
 for package in ("altair", "vl_convert"):
     pytest.importorskip(package, reason="pip install -e '.[figures]'")
@@ -27,22 +28,20 @@ LONG_NAMES = [
 def small_charts(name="model", **words):
     words = TOLD | words
     return {
-        "heat": heat_map([Tile(name, "az", 0.5), Tile(name, "uz", None)], **words),
-        "bars": grouped_bars([Bar(name, "tuned", 0.4, 0.3, 0.5)], floor=0.1, **words),
-        "curves": curves([CurvePoint("az", name, "0", 0.2), CurvePoint("az", name, "all", 0.4)], **words),
-    }  # fmt: skip
+        "heat": heat_map({(name, "az"): 0.5, (name, "uz"): None}, **words),
+        "bars": grouped_bars({(name, "tuned"): (0.4, 0.3, 0.5)}, floor=0.1, **words),
+        "curves": curves({("az", name, "0"): 0.2, ("az", name, "all"): 0.4}, **words),
+    }
 
 
 def large_charts():
     """Nine models with the names of the paper's."""
     languages, regimes = ("Azerbaijani", "Turkmen", "Gagauz", "Uzbek"), ("pretrained", "tr-only", "cross-lingual")
     return {
-        "heat": heat_map([Tile(name, code, 0.1) for name in LONG_NAMES for code in languages], **TOLD),
-        "bars": grouped_bars([Bar(name, regime, 0.5, 0.4, 0.6) for name in LONG_NAMES for regime in regimes],
-                             floor=0.1, **TOLD),
-        "curves": curves([CurvePoint(code, name, x, 0.5) for code in languages for name in LONG_NAMES
-                          for x in ("0", "10", "all")], **TOLD),
-    }  # fmt: skip
+        "heat": heat_map(dict.fromkeys(product(LONG_NAMES, languages), 0.1), **TOLD),
+        "bars": grouped_bars(dict.fromkeys(product(LONG_NAMES, regimes), (0.5, 0.4, 0.6)), floor=0.1, **TOLD),
+        "curves": curves(dict.fromkeys(product(languages, LONG_NAMES, ("0", "10", "all")), 0.5), **TOLD),
+    }
 
 
 def place(svg):
@@ -89,7 +88,7 @@ def test_the_svg_is_one_image_with_nothing_to_run_or_fetch(kind):
 
 
 def test_cells_are_blue_below_zero_and_orange_above():
-    cells = [Tile("a", "x", 0.4), Tile("a", "y", -0.4), Tile("b", "x", 0.0), Tile("b", "y", None)]
+    cells = {("a", "x"): 0.4, ("a", "y"): -0.4, ("b", "x"): 0.0, ("b", "y"): None}
     texts, paths = place(heat_map(cells, **TOLD).svg())
     fills = {fill for fill, *_ in paths}
     assert {"rgb(240, 138, 60)", "rgb(90, 162, 212)", "rgb(247, 247, 247)"} <= fills  # orange, blue, white
@@ -102,14 +101,15 @@ def test_cells_are_blue_below_zero_and_orange_above():
 def test_five_languages_and_a_long_name_fit_a_phone():
     languages = ("Turkish", "Azerbaijani", "Uzbek", "Turkmen", "Gagauz")
     name = "electra-base-turkish-cased-discriminator"
-    root = ElementTree.fromstring(heat_map([Tile(name, language, -0.1) for language in languages], **TOLD).svg())
+    root = ElementTree.fromstring(heat_map({(name, language): -0.1 for language in languages}, **TOLD).svg())
     assert float(root.get("width")) <= 340
     (label,) = [text for text in root.iter(f"{SVG}text") if "".join(text.itertext()) == name]
     assert [line.text for line in label] == ["electra-base-turkish-", "cased-discriminator"]
 
 
 def test_dots_stand_at_their_values_and_in_the_order_given():
-    bars = [Bar("second", "p", 0.2, 0.1, 0.4), Bar("second", "q", None), Bar("first", "p", 0.4), Bar("first", "q", 0.3)]
+    bars = {("second", "p"): (0.2, 0.1, 0.4), ("second", "q"): (None, None, None)}
+    bars |= {("first", "p"): (0.4, None, None), ("first", "q"): (0.3, None, None)}
     svg = grouped_bars(bars, floor=0.1, **TOLD).svg()
     texts, _ = place(svg)
     assert texts["second"][1] < texts["first"][1]
@@ -125,7 +125,7 @@ def test_dots_stand_at_their_values_and_in_the_order_given():
 
 
 def test_curves_keep_the_order_of_x_and_rise_with_the_value():
-    points = [CurvePoint("az", "model", x, value) for x, value in (("0", 0.2), ("50", 0.4), ("100", 0.8))]
+    points = {("az", "model", x): value for x, value in (("0", 0.2), ("50", 0.4), ("100", 0.8))}
     texts, paths = place(curves(points, **TOLD).svg())
     steps = [texts[x][0] for x in ("0", "50", "100")]
     assert steps[1] - steps[0] == pytest.approx(steps[2] - steps[1])

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -240,11 +241,8 @@ def test_charts_show_the_best_model_first_and_leave_gaps_empty():
     charts = retrieval_charts(summary_of([*by_hand(), own]))
     assert list(charts) == ["figure2_t1", "table5_t2"]  # nothing is known of T3
     bars = charts["figure2_t1"].spec["data"]["values"]
-    assert [(b["group"], b["series"]) for b in bars] == [
-        (name, regime)
-        for name in ("encoder", "xlm-roberta-base")
-        for regime in ("pretrained", "tr-only", "cross-lingual")
-    ]
+    regimes = ("pretrained", "tr-only", "cross-lingual")
+    assert [(b["group"], b["series"]) for b in bars] == list(product(("encoder", "xlm-roberta-base"), regimes))
     assert [b["value"] for b in bars] == [
         pytest.approx(0.9), None, None, pytest.approx(0.45), pytest.approx(0.7), pytest.approx(0.6),
     ]  # fmt: skip

@@ -7,10 +7,10 @@ given order.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report.tables import NO_VALUE
@@ -41,33 +41,6 @@ _ALONE = (
 )
 
 
-class Tile(NamedTuple):
-    """One value of a heat map, with its row and column; None is drawn as a dash."""
-
-    row: str
-    column: str
-    value: float | None
-
-
-class Bar(NamedTuple):
-    """One bar of a group, with the interval around it if there is one; None leaves its place empty."""
-
-    group: str
-    series: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-
-class CurvePoint(NamedTuple):
-    """One point of a curve; `x` is a label such as ``10`` or ``all``."""
-
-    panel: str
-    series: str
-    x: str
-    value: float | None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
     """A chart and its words."""
@@ -89,10 +62,10 @@ class Chart:
         return f"{opening}>{heading}<style>{_ALONE}</style>{body}\n"
 
 
-def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
-    """Draw differences by row and column, each with its number; white is 0, orange above, blue below."""
-    rows, columns = _order(tiles, "row"), _order(tiles, "column")
-    bound = max((abs(tile.value) for tile in tiles if tile.value is not None), default=0.0) or 1.0
+def heat_map(tiles: Mapping[tuple[str, str], float | None], *, title: str, description: str) -> Chart:
+    """Draw (row, column) -> a difference, each with its number; white is 0, orange above, blue below, None a dash."""
+    rows, columns = _distinct(tiles, 0), _distinct(tiles, 1)
+    bound = max((abs(value) for value in tiles.values() if value is not None), default=0.0) or 1.0
     lines_by_row = {}
     for row in rows:
         # A long name takes two lines, broken after the hyphen or slash nearest to its middle
@@ -105,7 +78,8 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     lines = f"({json.dumps(lines_by_row)})"
     offset = {"condition": {"test": f"length({lines}[datum.value]) > 1", "value": -6}, "value": 0}
     row_axis = alt.Axis(**_LABELS_ONLY, labelExpr=f"{lines}[datum.label]", labelOffset=offset)
-    base = alt.Chart(alt.Data(values=[tile._asdict() for tile in tiles])).encode(
+    values = [{"row": row, "column": column, "value": value} for (row, column), value in tiles.items()]
+    base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("column:N", sort=columns, title=None, axis=alt.Axis(**_LABELS_ONLY, orient="top", labelAngle=-40)),
         y=alt.Y("row:N", sort=rows, title=None, axis=row_axis),
     )
@@ -120,9 +94,17 @@ def heat_map(tiles: Sequence[Tile], *, title: str, description: str) -> Chart:
     return _chart(drawn.properties(width=_TILE_WIDTH * len(columns), height=28 * len(rows)), title, description)
 
 
-def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, floor: float) -> Chart:
-    """Draw nDCG as dots with whiskers in groups, with a colour per series, and a line at `floor`, a random score."""
-    groups, series = _order(bars, "group"), _order(bars, "series")
+def grouped_bars(
+    bars: Mapping[tuple[str, str], Sequence[float | None]], *, title: str, description: str, floor: float
+) -> Chart:
+    """Draw (group, series) -> nDCG and the ends of its interval as dots with whiskers; None leaves a place empty.
+
+    Each series has a colour, and there is a line at `floor`, a random score.
+    """
+    groups, series = _distinct(bars, 0), _distinct(bars, 1)
+    values = []
+    for (group, name), (value, low, high) in bars.items():
+        values.append({"group": group, "series": name, "value": value, "low": low, "high": high})
     place = {
         "y": alt.Y(
             "group:N", sort=groups, title=None, scale=alt.Scale(paddingInner=0.25), axis=alt.Axis(**_LABELS_ONLY)
@@ -135,23 +117,24 @@ def grouped_bars(bars: Sequence[Bar], *, title: str, description: str, floor: fl
     whiskers = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.8)
     layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, color=colour, **place)]
     # Without any interval this layer would refer to a field that no row has
-    if any(bar.low is not None for bar in bars):
+    if any(low is not None for _, low, _ in bars.values()):
         layers.append(whiskers.encode(x=alt.X("low:Q", title="nDCG"), x2="high:Q", color=colour, **place))
     random = alt.Chart(alt.Data(values=[{"floor": floor}])).encode(x=alt.X("floor:Q", title="nDCG"))
     layers.append(random.mark_rule(color=_INK, strokeDash=[4, 3]))
     layers.append(random.mark_text(color=_INK, text="random", fontSize=11, dy=-6).encode(y=alt.value(0)))
     height = len(groups) * max(22, 14 * len(series))
-    drawn = alt.layer(*layers, data=alt.Data(values=[bar._asdict() for bar in bars]))
+    drawn = alt.layer(*layers, data=alt.Data(values=values))
     return _chart(drawn.properties(width=_WIDTH, height=height), title, description)
 
 
-def curves(points: Sequence[CurvePoint], *, title: str, description: str) -> Chart:
-    """Draw curves of sub-word F1 over numbers of training sentences, which are ordered but not metric."""
-    series, panels = _order(points, "series"), _order(points, "panel")
-    legend = _legend(series)
-    data = alt.Data(values=[point._asdict() | {"dash": series.index(point.series)} for point in points])
+def curves(points: Mapping[tuple[str, str, str], float | None], *, title: str, description: str) -> Chart:
+    """Draw (panel, series, x) -> sub-word F1; `x`, a number of training sentences or ``all``, is not metric."""
+    series, legend = _distinct(points, 1), _legend(_distinct(points, 1))
+    values = []
+    for (panel, name, x), value in points.items():
+        values.append({"panel": panel, "series": name, "x": x, "value": value, "dash": series.index(name)})
     base = alt.Chart().encode(
-        x=alt.X("x:O", sort=_order(points, "x"), title="training sentences", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("x:O", sort=_distinct(points, 2), title="training sentences", axis=alt.Axis(labelAngle=0)),
         y=alt.Y("value:Q", title="sub-word F1", scale=alt.Scale(domain=[0, 1])),
         color=alt.Color("series:N", sort=series, scale=_cycled(series, PALETTE), legend=legend),
     )
@@ -161,9 +144,9 @@ def curves(points: Sequence[CurvePoint], *, title: str, description: str) -> Cha
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=dash)
     marks = base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape)
     drawn = (
-        alt.layer(lines, marks, data=data)
+        alt.layer(lines, marks, data=alt.Data(values=values))
         .properties(width=250, height=170)
-        .facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=2)
+        .facet(facet=alt.Facet("panel:N", sort=_distinct(points, 0), title=None), columns=2)
         .resolve_axis(x="independent")  # else only the lowest panels have labels
     )
     return _chart(drawn, title, description)
@@ -186,9 +169,9 @@ def _chart(drawn: Any, title: str, description: str) -> Chart:
     return Chart(title, description, configured.to_dict())
 
 
-def _order(rows: Iterable[Any], name: str) -> list[Any]:
-    """Return the distinct values of a field, in the order of the rows."""
-    return list(dict.fromkeys(getattr(row, name) for row in rows))
+def _distinct(keys: Collection[tuple[str, ...]], place: int) -> list[str]:
+    """Return the distinct names in one place of the keys, in their order."""
+    return list(dict.fromkeys(key[place] for key in keys))
 
 
 def _cycled(names: Sequence[Any], values: Sequence[Any]) -> Any:

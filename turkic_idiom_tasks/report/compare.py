@@ -231,12 +231,12 @@ def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Subset
     for record, _ in results:
         seed = None if record.header.training is None else record.header.training.seed
         others = _facts(record.header)
-        differing = sorted(name for name in {*facts, *others} if facts.get(name) != others.get(name))
-        if seed in paths or differing:
-            reason = ""
-            if differing:
-                name = differing[0]
-                reason = f" (they differ in {name}: {display(facts.get(name))} and {display(others.get(name))})"
+        reasons = []
+        for name in sorted({*facts, *others}):
+            if facts.get(name) != others.get(name):
+                reasons.append(f" (they differ in {name}: {display(facts.get(name))} and {display(others.get(name))})")
+        if seed in paths or reasons:
+            reason = reasons[0] if reasons else ""
             raise InputError(
                 f"several results of {', '.join(key)}: {paths.get(seed, first.path)} and {record.path}{reason}; give "
                 "the folder or file of one model"
@@ -249,14 +249,11 @@ def _mean_over_seeds(results: Sequence[tuple[Record, ScoredSubset]], key: Subset
 def _facts(header: Header) -> dict[str, Any]:
     """Return everything that tells systems apart, except the seed: name -> value."""
     facts: dict[str, Any] = {"model": header.model.name, "revision": header.model.revision}
-    for name, value in header.settings.items():
-        facts[f"setting {name}"] = value
+    facts |= {f"setting {name}": value for name, value in header.settings.items()}
     training = header.training
     if training is not None:
         facts |= {"regime": training.regime, "language": training.language, "size": training.size}
-        for name, value in training.config.items():
-            if name != "seed":  # the configuration of a training repeats it
-                facts[f"training setting {name}"] = value
+        facts |= {f"training setting {name}": value for name, value in training.config.items() if name != "seed"}
     return facts
 
 

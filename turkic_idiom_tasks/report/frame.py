@@ -91,7 +91,8 @@ def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
         for subset in header.subsets:
             for measure, value in {**subset.scores, **extra}.items():
                 rows.append([*identity, subset.task, subset.subset, measure, value])
-    return _frame(rows, SCORE_COLUMNS)
+    # Types are stated, so that they do not depend on missing values
+    return pd.DataFrame(rows, columns=SCORE_COLUMNS, dtype="object").astype({"seed": "Int64", "value": "float64"})
 
 
 def query_frame(records: Iterable[Record]) -> pd.DataFrame:
@@ -104,7 +105,7 @@ def query_frame(records: Iterable[Record]) -> pd.DataFrame:
                 place = [*identity, scored.task, scored.subset]
                 for query in zip(scored.items, scored.concepts, scored.sums[:, 0].tolist(), strict=True):
                     rows.append([*place, *query])
-    return _frame(rows, QUERY_COLUMNS)
+    return pd.DataFrame(rows, columns=QUERY_COLUMNS, dtype="object").astype({"seed": "Int64", "ndcg": "float64"})
 
 
 def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.DataFrame:
@@ -198,8 +199,3 @@ def _identity(header: Header) -> list[Any]:
         return [header.model.name, PRETRAINED, None, None, pooling, None]
     size = None if training.size is None else str(training.size)
     return [header.model.name, training.regime, training.language, training.seed, pooling, size]
-
-
-def _frame(rows: list[list[Any]], columns: list[str]) -> pd.DataFrame:
-    """Return rows as a frame whose column types do not depend on missing values; the last column holds the figures."""
-    return pd.DataFrame(rows, columns=columns, dtype="object").astype({"seed": "Int64", columns[-1]: "float64"})

@@ -15,7 +15,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.report.charts import Chart
 from turkic_idiom_tasks.report.frame import query_frame, score_frame
 from turkic_idiom_tasks.report.retrieval_tables import RetrievalScores, retrieval_charts, retrieval_tables
-from turkic_idiom_tasks.report.similarity_tables import idiomaticity_tables, similarity_tables
+from turkic_idiom_tasks.report.similarity_tables import similarity_tables
 from turkic_idiom_tasks.report.span_tables import span_charts, span_tables
 from turkic_idiom_tasks.report.tables import Table
 from turkic_idiom_tasks.results.record import OtherFormatError, find_records, read_header, read_record
@@ -48,10 +48,8 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
         # Means are over the languages that the grid trains on, or over all if it trains no model
         languages = set()
         for cell in grid.job_of:
-            if cell.kind == RETRIEVAL and cell.language is not None:
-                languages.add(cell.language)
-            elif cell.kind == RETRIEVAL and cell.regime == TR_ONLY:
-                languages.add(PIVOT)
+            if cell.kind == RETRIEVAL and (cell.language or cell.regime == TR_ONLY):
+                languages.add(cell.language or PIVOT)
         summary = RetrievalScores(scores, queries, languages or set(LANGUAGES))
         tables += retrieval_tables(summary)
         charts |= retrieval_charts(summary)
@@ -59,7 +57,6 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
         tables += span_tables(scores)
         charts |= span_charts(scores)
     tables += similarity_tables(headers.values())
-    tables += idiomaticity_tables(headers.values())
     # A table without rows is of an experiment that the grid does not have
     tables = [table for table in tables if len(table.frame)]
     return tables, _commit(tables, charts, scores, grid.folder / TABLES)

@@ -9,7 +9,8 @@ The paper reports each model under its best pooling, which is chosen on the test
 the same here, and their notes say that such figures are optimistic. The table of poolings has all poolings.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,17 +21,12 @@ from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, PAPER_
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, resample
 from turkic_idiom_tasks.metrics.comparison import Comparison, compare, holm
-from turkic_idiom_tasks.report.charts import Bar, Chart, grouped_bars
+from turkic_idiom_tasks.report.charts import Chart, grouped_bars
 from turkic_idiom_tasks.report.frame import MEASURES, N_SEEDS, UNTUNED_KEPT
 from turkic_idiom_tasks.report.published import Figure, paper, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
 
 MONOLINGUAL_REGIMES = (PRETRAINED, MONOLINGUAL)
-REGIMES_OF = {
-    "T1": (PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL),
-    "T2": (PRETRAINED, TR_ONLY, MONOLINGUAL),  # has Turkish, for which there is no cross-lingual training
-    "T3": (PRETRAINED, TR_ONLY, MONOLINGUAL, CROSS_LINGUAL),
-}
 # Task -> name of its files, what it retrieves, and the regimes that the paper compares.
 FIGURES = {
     "T1": ("figure2_t1", "Turkish idiom to idiom (Figure 2)", (PRETRAINED, TR_ONLY, CROSS_LINGUAL)),
@@ -66,11 +62,13 @@ class RetrievalScores:
         self.regimes = frozenset(scores["regime"])
         tested = scores[scores["regime"].isin([PRETRAINED, TR_ONLY])]
         pairs = set(zip(tested["task"], tested["subset"], strict=True))
+        self.languages: dict[str, list[str]] = {task: [] for task in TASKS}  # task -> those of its subsets
         self.subsets: dict[str, list[str]] = {}  # task -> the subsets of the means; a task without any is left out
         for task, spec in TASKS.items():
             for name, (_, target) in spec.subsets.items():
                 if (task, name) in pairs and target.code in languages:
                     self.subsets.setdefault(task, []).append(name)
+                    self.languages[task].append(target.code)
         groups = _with_stand_in(scores).groupby([*KEY, "subset", "measure"])["value"]
         means = groups.mean().unstack("measure")
         means[N_SEEDS] = groups.size().unstack("measure")["ndcg"]
@@ -111,11 +109,10 @@ class RetrievalScores:
 
 def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the tr-only scores of Turkish repeated as monolingual scores."""
-    pairs = frame[["task", "subset"]].drop_duplicates().itertuples(index=False)
-    turkish = [(task, subset) for task, subset in pairs if target_language(task, subset).code == PIVOT]
-    is_turkish = pd.MultiIndex.from_frame(frame[["task", "subset"]]).isin(turkish)
-    stand_in = frame[(frame["regime"] == TR_ONLY) & is_turkish].assign(regime=MONOLINGUAL)
-    return pd.concat([frame, stand_in], ignore_index=True)
+    rows = frame[frame["regime"] == TR_ONLY]
+    pairs = zip(rows["task"], rows["subset"], strict=True)
+    is_turkish = [target_language(task, subset).code == PIVOT for task, subset in pairs]
+    return pd.concat([frame, rows.loc[is_turkish].assign(regime=MONOLINGUAL)], ignore_index=True)
 
 
 def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, list[str]]) -> pd.DataFrame:
@@ -154,12 +151,13 @@ def _in_order(names: Iterable[str], order: Iterable[str]) -> list[str]:
 def retrieval_tables(summary: RetrievalScores) -> list[Table]:
     """Return every table of a retrieval grid."""
     rows: list[dict[str, Any]] = []
-    for model in summary.models:
-        for task in summary.subsets:
-            for regime in REGIMES_OF[task]:
-                for pooling in summary.poolings if regime in summary.regimes else ():
-                    place = {"model": model, "task": task, "regime": regime, "pooling": pooling}
-                    rows.append(place | summary.figures((task, model, regime, pooling)))
+    for model, task in product(summary.models, summary.subsets):
+        # T2 has Turkish, for which there is no cross-lingual training
+        possible = (PRETRAINED, TR_ONLY, MONOLINGUAL, *(() if task == "T2" else (CROSS_LINGUAL,)))
+        regimes = [regime for regime in possible if regime in summary.regimes]
+        for regime, pooling in product(regimes, summary.poolings):
+            key = (task, model, regime, pooling)
+            rows.append(dict(zip(KEY, key, strict=True)) | summary.figures(key))
     columns = ["model", "task", "regime", "pooling", *MEASURES, *_EXTENT]
     poolings = make_frame(rows, columns, counts=_COUNTS)
     return [
@@ -176,21 +174,24 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
     charts: dict[str, Chart] = {}
     for task, (chart_name, _, compared) in FIGURES.items():
         regimes = [regime for regime in compared if regime in summary.regimes]
-        groups: dict[str, list[Bar]] = {}
+        keys = {}
         highest: dict[str, float] = {}
-        for model, name in short_names(summary.models).items():
-            groups[model] = []
+        for model in summary.models:
             for regime in regimes:
-                key = summary.best(task, model, regime)
-                bar = Bar(name, regime, None)  # an empty place, so that every group has its regimes in one order
+                key = keys[model, regime] = summary.best(task, model, regime)
                 if key is not None:
-                    value, interval = float(summary.figures(key)["ndcg"]), resample(summary.strata(key)).interval()
-                    bar = Bar(name, regime, value, low=interval.low, high=interval.high)
-                    highest[model] = max(value, highest.get(model, 0.0))
-                groups[model].append(bar)
+                    highest[model] = max(float(summary.figures(key)["ndcg"]), highest.get(model, 0.0))
         if not highest:
             continue
         models = sorted(highest, key=lambda model: -highest[model])  # used before the next task
+        names = short_names(summary.models)
+        bars: dict[tuple[str, str], Sequence[float | None]] = {}
+        for model, regime in product(models, regimes):
+            # An empty place where there is no score, so that every group has its regimes in one order
+            bars[names[model], regime] = (None, None, None)
+            if key := keys[model, regime]:
+                interval = resample(summary.strata(key)).interval()
+                bars[names[model], regime] = (float(summary.figures(key)["ndcg"]), interval.low, interval.high)
         # The same for all models, which rank the same pools
         floor = float(summary.macro.xs(task, level="task")["ndcg_floor"].iloc[0])
         description = (
@@ -198,9 +199,7 @@ def retrieval_charts(summary: RetrievalScores) -> dict[str, Chart]:
             "the best pooling on the test queries, an optimistic choice. "
             f"A random ranking scores {floor:.3f}."
         )
-        bars = [bar for model in models for bar in groups[model]]
-        title = _title(summary, task)
-        charts[chart_name] = grouped_bars(bars, title=title, description=description, floor=floor)
+        charts[chart_name] = grouped_bars(bars, title=_title(summary, task), description=description, floor=floor)
     return charts
 
 
@@ -293,7 +292,7 @@ def _significance_table(summary: RetrievalScores) -> Table:
     for name, column in (("Holm wilcox", "p wilcox"), ("Holm pratt", "p pratt")):
         adjusted = holm([None if pd.isna(p) else float(p) for p in frame[column]])
         frame.insert(frame.columns.get_loc(column) + 1, name, adjusted)
-    title = f"T2, monolingual training against none (Table 6): {', '.join(_languages(summary, 'T2'))}"
+    title = f"T2, monolingual training against none (Table 6): {', '.join(summary.languages['T2'])}"
     note = (
         "Wilcoxon signed-rank tests over the queries of all languages: ties dropped (wilcox), as in the paper, or "
         "ranked (pratt); Holm's correction within the table. effect: rank-biserial correlation, positive if training "
@@ -304,12 +303,8 @@ def _significance_table(summary: RetrievalScores) -> Table:
     return Table("table6_t2_p", title, frame, note, p_values=_P_VALUES)
 
 
-def _languages(summary: RetrievalScores, task: str) -> list[str]:
-    return [target_language(task, subset).code for subset in summary.subsets.get(task, ())]
-
-
 def _title(summary: RetrievalScores, task: str) -> str:
-    return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(_languages(summary, task))}"
+    return f"{task}, {FIGURES[task][1]}: nDCG over {', '.join(summary.languages[task])}"
 
 
 def _note(summary: RetrievalScores, task: str, table: str) -> str:
@@ -324,4 +319,4 @@ def _paper_figures(summary: RetrievalScores, task: str, table: str, model: str) 
     """Return column -> figure of a model in the paper; all are None if our means are over other languages."""
     # The paper's means are over its five languages; beside a mean over others they would mislead
     languages = {*published_tables()["span_zero_shot"].columns, *(() if TASKS[task].cross_lingual else (PIVOT,))}
-    return published_tables()[table].of(model if set(_languages(summary, task)) == languages else "")
+    return published_tables()[table].of(model if set(summary.languages[task]) == languages else "")

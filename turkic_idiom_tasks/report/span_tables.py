@@ -5,13 +5,14 @@ scores. Span F1, which counts whole idioms, is lower and says more. Every figure
 """
 
 import math
+from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
-from turkic_idiom_tasks.report.charts import Chart, CurvePoint, Tile, curves, heat_map
+from turkic_idiom_tasks.report.charts import Chart, curves, heat_map
 from turkic_idiom_tasks.report.frame import N_SEEDS, SPREAD, average_seeds
 from turkic_idiom_tasks.report.published import PublishedTable, published_tables
 from turkic_idiom_tasks.report.tables import Table, make_frame, short_names
@@ -92,14 +93,11 @@ def span_charts(scores: pd.DataFrame) -> dict[str, Chart]:
     gains = (best - zero_shot).dropna()
     known = others.set_index(["model", "subset", "size"])[CHART_SCORE].dropna()
     sizes: list[str] = sorted(others["size"].unique(), key=_size_order)
-    tiles, points = [], []
-    for model, name in models.items():
-        for language in languages:
-            tiles.append(Tile(name, LANGUAGES[language].name, gains.get((model, language))))
-    for language in languages:
-        for model, name in models.items():
-            for size in sizes:
-                points.append(CurvePoint(LANGUAGES[language].name, name, size, known.get((model, language, size))))
+    tiles, points = {}, {}
+    for model, language in product(models, languages):
+        tiles[models[model], LANGUAGES[language].name] = gains.get((model, language))
+    for language, model, size in product(languages, models, sizes):
+        points[LANGUAGES[language].name, models[model], size] = known.get((model, language, size))
     gain_map = heat_map(
         tiles,
         title="Few-shot minus zero-shot F1 over sub-words (Figure 1)",
