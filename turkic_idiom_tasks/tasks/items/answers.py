@@ -80,7 +80,11 @@ _QUESTION_LINE, _IDIOM_QUESTION_LINE = _question_line(asks_for_idiom=False), _qu
 
 
 def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | None:
-    """Return the position of the option that an answer names, or None if it cannot be read; never raise an error."""
+    """Return the position of the option that an answer names, or None if it cannot be read; never raise an error.
+
+    A letter beyond the last option cannot be read. With `strict` nothing is accepted but the letter, in brackets or
+    with a full stop at most.
+    """
     answer = _final_answer(text)
     if strict:
         match = _STRICT.fullmatch(answer.strip())
