@@ -277,6 +277,9 @@ def test_across_languages_the_idiom_of_one_stands_with_the_meaning_of_the_other(
         assert (bundled.of("tr")[concept].idiom, bundled.of("uz")[concept].meaning) in asked_texts
     assert "tr:uz" in out
     assert "70%" in out
+    arguments += ("--set", "cache=b", "--verdicts", "b.jsonl")
+    _, err = build("judge", *arguments, answer=lambda body: judgement("HIGH"), code=1)
+    assert "0.0% of the planted errors were caught" in err
 
 
 def test_a_dry_run_prints_requests_and_cost_and_sends_nothing(build, bundled, tmp_path):
