@@ -283,7 +283,7 @@ def _read_metadata(path: Path) -> Metadata | list[Fault]:
             key = json.dumps(problem["loc"][0]).encode() if problem["loc"] else b""
             line = data[: data.find(key)].count(b"\n") + 1 if key and key in data else 0
             value = f", not {display(problem['input'])}" if problem["type"] != "missing" else ""
-            message = problem["msg"].removeprefix("Value error, ")
-            faults.append(Fault(path, f"{display(field)}: {message}{value}", line))
+            message = problem["msg"].removeprefix("Value error, ").partition(" or instance of")[0]
+            faults.append(Fault(path, f"{display(field)}: {message}{value}" if field else f"{message}{value}", line))
         return faults
     return Metadata(**content.model_dump(exclude={"format"}))
