@@ -13,7 +13,7 @@ from leaderboard.pages import Pages, environment
 from leaderboard.submission import LeftOut, Submission, read_people, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.files import check_folder, commit_folder
+from turkic_idiom_tasks.io.files import check_folder, check_writable, commit_folder
 from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import display, printable, real_path
@@ -79,6 +79,7 @@ def build(
             raise usage_error(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
     # To score hundreds of submissions takes minutes, so what would be refused at the end is refused now
     check_folder(out, {}, kind=KIND, overwrite=overwrite)
+    check_writable(out.parent)
     if report:
         check_outputs({"--report": report}, command="build")
     dataset = open_dataset(data) if isinstance(data, str) else data
@@ -104,16 +105,14 @@ def build(
         raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
     # Two boards: tasks and chance levels of encoders and of language models differ, so their ranks do not compare
     encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
-    board_of_encoders = make_board(
+    board = make_board(
         encoders, board_data(dataset, extra=extra_tasks(encoders)), reproduced=reproduced, other_editions=other_editions
     )
     board_of_models = None
     if models:
         items = item_board_data(dataset)
         board_of_models = make_board(models, items, reproduced=reproduced, people=score_people(people))
-    files = write_site(
-        board_of_encoders, out, models=board_of_models, repository=repository, built=day, overwrite=overwrite
-    )
+    files = write_site(board, out, models=board_of_models, repository=repository, built=day, overwrite=overwrite)
     return Built(scored, left_out, other_editions, files)
 
 
