@@ -79,7 +79,7 @@ def build(
             raise usage_error(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
     # To score hundreds of submissions takes minutes, so what would be refused at the end is refused now
     check_folder(out, {}, kind=KIND, overwrite=overwrite)
-    check_writable(out.parent)
+    check_writable(out.parent, shown=out)
     if report:
         check_outputs({"--report": report}, command="build")
     dataset = open_dataset(data) if isinstance(data, str) else data

@@ -83,10 +83,10 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
 
 
-def check_writable(directory: Path) -> None:
+def check_writable(directory: Path, *, shown: Path | None = None) -> None:
     """Check that files can be written to a directory, and remove what killed processes left half-written there."""
     probe = _temporary_path(directory)
-    with _write_errors(directory):
+    with _write_errors(shown or directory):  # what the user named, which may be a new folder in it
         directory.mkdir(parents=True, exist_ok=True)
         probe.touch(exist_ok=False)
         probe.unlink()
