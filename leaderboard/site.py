@@ -64,24 +64,8 @@ def build(
         repository = repository.rstrip("/")
         if not _REPOSITORY.fullmatch(repository):
             raise usage_error(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
-    day, epoch = None, os.environ.get("SOURCE_DATE_EPOCH")
-    if epoch is not None:
-        try:
-            day = datetime.fromtimestamp(int(epoch), tz=UTC).date()
-        except (ValueError, OverflowError, OSError) as error:
-            raise usage_error(f"SOURCE_DATE_EPOCH={epoch}: not a date; give seconds since 1970") from error
-    # What lies among the submissions would be read as one, and what lies in the site would be published
-    places = [("--out", out, submissions, "submissions")]
-    if report:
-        places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
-    for option, path, parent, what in places:
-        if real_path(parent) in (real_path(path), *real_path(path).parents):
-            raise usage_error(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
-    # To score hundreds of submissions takes minutes, so what would be refused at the end is refused now
-    check_folder(out, {}, kind=KIND, overwrite=overwrite)
-    check_writable(out.parent, shown=out)
-    if report:
-        check_outputs({"--report": report}, command="build")
+    day = _stated_day()
+    _check_places(out, submissions, report, overwrite=overwrite)
     dataset = open_dataset(data) if isinstance(data, str) else data
     scored: list[ScoredSubmission] = []
     people, left_out = read_people(submissions, dataset)
@@ -130,6 +114,30 @@ def write_site(
     contents = dict(Pages(board, models, repository=repository, built=built).files())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
+
+
+def _stated_day() -> date | None:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return None if epoch is None else datetime.fromtimestamp(int(epoch), tz=UTC).date()
+    except (ValueError, OverflowError, OSError) as error:
+        raise usage_error(f"SOURCE_DATE_EPOCH={epoch}: not a date; give seconds since 1970") from error
+
+
+def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrite: bool) -> None:
+    """Check that the site can be written, before the scores are computed, and that the page for maintainers may be."""
+    # What lies among the submissions would be read as one, and what lies in the site would be published
+    places = [("--out", out, submissions, "submissions")]
+    if report:
+        places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
+    for option, path, parent, what in places:
+        if real_path(parent) in (real_path(path), *real_path(path).parents):
+            raise usage_error(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
+    # To score hundreds of submissions takes minutes, so what would be refused at the end is refused now
+    check_folder(out, {}, kind=KIND, overwrite=overwrite)
+    check_writable(out.parent, shown=out)
+    if report:
+        check_outputs({"--report": report}, command="build")
 
 
 def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | None) -> None:

@@ -117,11 +117,12 @@ def _item_samples(
             column.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
         # Training items take long to make, so they are made only if examples are wanted
         examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot and column else ()
-        columns.append((item_set.name, column, [asked(task, example, variant) for example in examples]))
-    if not any(column for _, column, _ in columns):
+        _put_before(column, [asked(task, example, variant) for example in examples], few_shot, item_set.name)
+        columns.append(column)
+    if not any(columns):
         known = [item_set.name for item_set in of_task if items_of_set(dataset, item_set)]
         raise _nothing(dataset, task, " ".join(filter(None, (language, target))), known=known)
-    return _interleaved(columns, few_shot)
+    return _interleaved(columns)
 
 
 def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[Sample]:
@@ -141,8 +142,20 @@ def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_sho
             name, question = f"spans_{code}/{sentence.id}", ask(sentence.sentence, code)
             column.append(Sample(id=name, input=question, target=answer(sentence), metadata=about))
         examples = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
-        columns.append((code, column, examples))
-    return _interleaved(columns, few_shot)
+        _put_before(column, examples, few_shot, code)
+        columns.append(column)
+    return _interleaved(columns)
+
+
+def _put_before(samples: Sequence[Sample], examples: Sequence[tuple[str, str]], few_shot: int, name: str) -> None:
+    """Put turns of a chat in which questions of the training split are asked and answered before those of samples."""
+    if samples and len(examples) < few_shot:
+        raise usage_error(f"few_shot={few_shot}: {name} has only {len(examples)} training items")
+    turns: list[ChatMessage] = []
+    for question, answer in examples:
+        turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
+    for sample in samples:
+        sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
 
 
 def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:
@@ -151,18 +164,6 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
     )
 
 
-def _interleaved(columns: Sequence[tuple[str, list[Sample], Sequence[tuple[str, str]]]], few_shot: int) -> list[Sample]:
-    """Return the first samples of all columns, then the second ones, so that a limited run sees every set.
-
-    A column has the name of its set, its samples, and the training questions that are asked and answered before them.
-    """
-    for name, samples, examples in columns:
-        if samples and len(examples) < few_shot:
-            raise usage_error(f"few_shot={few_shot}: {name} has only {len(examples)} training items")
-        turns: list[ChatMessage] = []
-        for question, answer in examples:
-            turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
-        for sample in samples:
-            sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
-    in_turn = chain.from_iterable(zip_longest(*(samples for _, samples, _ in columns)))
-    return [sample for sample in in_turn if sample is not None]
+def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:
+    """Return the first samples of all columns, then the second ones, so that a limited run sees every set."""
+    return [sample for sample in chain.from_iterable(zip_longest(*columns)) if sample is not None]

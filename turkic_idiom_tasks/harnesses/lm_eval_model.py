@@ -38,15 +38,14 @@ class TokenClassifierLM(LM):
         **other: Any,
     ) -> None:
         super().__init__()
+        if not pretrained:
+            raise usage_error(f"--model {MODEL_NAME} needs pretrained=NAME_OR_FOLDER in --model_args")
         # lm-eval gives every model a max_batch_size. Anything else with a value was asked for, and would be ignored
         unknown = sorted(key for key, value in other.items() if key != "max_batch_size" and value)
-        problem = f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args" if unknown else ""
-        if not pretrained:
-            problem = f"--model {MODEL_NAME} needs pretrained=NAME_OR_FOLDER in --model_args"
+        if unknown:
+            raise usage_error(f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args")
         if max_length is not None and not isinstance(max_length, int):
-            problem = problem or f"max_length must be a whole number, not {max_length!r}"
-        if problem:
-            raise usage_error(problem)
+            raise usage_error(f"max_length must be a whole number, not {max_length!r}")
         if device and device.startswith("cuda") and not torch.cuda.is_available():
             device = None
         self._classifier = TokenClassifier.load(

@@ -5,7 +5,7 @@ As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb
 
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import datasets
@@ -34,9 +34,6 @@ class DatasetTask:
     metadata: TaskMetadata
     data_loaded: bool
     hf_subsets: list[str]
-    # Methods of the subclasses: the subsets of this task in some data, and the test data of one as mteb takes it
-    subsets_of: Callable[[Dataset], tuple[str, ...]]
-    load_subset: Callable[[Dataset, str], Any]
 
     def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
         """Make a task on a dataset; without one, on the data that the environment names.
@@ -67,6 +64,14 @@ class DatasetTask:
     def open_data(cls) -> Dataset:
         """Return the data that the stock command would evaluate on: what TURKIC_IDIOM_DATA names, or the lexicon."""
         return current_dataset()
+
+    def subsets_of(self, source: Dataset) -> tuple[str, ...]:
+        """Return the subsets of this task in some data."""
+        raise NotImplementedError
+
+    def load_subset(self, source: Dataset, subset: str) -> Any:
+        """Return the test data of a subset as mteb takes it."""
+        raise NotImplementedError
 
     def source(self) -> Dataset:
         """Return the data."""

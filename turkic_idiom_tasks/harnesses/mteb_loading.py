@@ -354,7 +354,7 @@ def _load_as_mteb(
                 wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
     except Exception as error:  # loaders raise any error: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
-    return _wrapped(wrapper, meta, pooling=pooling)
+    return _of_wrapper(wrapper, meta, pooling=pooling)
 
 
 def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
@@ -366,22 +366,21 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
         encoder = runpy.run_path(str(path), run_name=path.stem)[class_name]()
         encode = encoder.encode
     except Exception as error:  # the code is the user's, and may raise anything
-        problem = f"{name}: cannot be made ({type(error).__name__}: {error})"
-        raise usage_error(f"{problem}; name a class with encode in that file, made without arguments") from error
+        problem = f"cannot be made ({type(error).__name__}: {error})"
+        raise usage_error(
+            f"{name}: {problem}; name a class with encode in that file, made without arguments"
+        ) from error
 
     def checked(inputs: Any, **options: Any) -> npt.NDArray[np.float32]:
         # Without this a wrong number of rows would surface deep in mteb, and half precision would make ties
         vectors = np.asarray(encode(inputs, **options), dtype=np.float32)
         n_texts = len(inputs.dataset)
-        problem = ""
         if vectors.ndim != 2 or len(vectors) != n_texts:
             returned = f"encode returns an array of shape {vectors.shape} for {n_texts} texts"
-            problem = f"{returned}; it must return one row for each text"
-        elif not np.isfinite(vectors).all():
+            raise InputError(f"{name}: {returned}; it must return one row for each text")
+        if not np.isfinite(vectors).all():
             row = int((~np.isfinite(vectors)).any(axis=1).argmax())
-            problem = f"the vector of text {row + 1} of {n_texts} is not finite"
-        if problem:
-            raise InputError(f"{name}: {problem}")
+            raise InputError(f"{name}: the vector of text {row + 1} of {n_texts} is not finite")
         return vectors
 
     encoder.encode = checked
@@ -390,13 +389,16 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
     return LoadedModel(meta, encoder)
 
 
-def _wrapped(model: Any, meta: ModelMeta, *, pooling: str | None, prompts: dict[str, str] | None = None) -> LoadedModel:
-    """Return a model of sentence-transformers, which may be in a wrapper of mteb already."""
-    wrapper = model
-    if isinstance(model, SentenceTransformer):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
-            wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
+def _wrapped(
+    model: SentenceTransformer, meta: ModelMeta, *, pooling: str | None, prompts: dict[str, str] | None = None
+) -> LoadedModel:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
+        wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
+    return _of_wrapper(wrapper, meta, pooling=pooling)
+
+
+def _of_wrapper(wrapper: Any, meta: ModelMeta, *, pooling: str | None) -> LoadedModel:
     wrapper.mteb_model_meta = meta  # the wrapper derives its own from the model, without our name and revision
     encoder = None
     with suppress(InputError):  # it does not begin with a text transformer

@@ -188,8 +188,9 @@ def load_local(
     """Load a local checkpoint unchanged in mteb's own wrapper; stock mteb cannot load one by its path."""
     from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 
-    model = load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
-    return SentenceTransformerEncoderWrapper(model)
+    return SentenceTransformerEncoderWrapper(
+        load_checkpoint(path, device=device, trust_remote_code=trusts_remote_code())
+    )
 
 
 def load_community(

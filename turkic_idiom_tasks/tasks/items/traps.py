@@ -11,7 +11,6 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
@@ -226,11 +225,13 @@ class Pools:
                 members.setdefault(key, []).append(candidate)
         self._pools = {key: Pool(options, relations, language=language) for key, options in members.items()}
 
-    def traps(self, question: Question, **choices: Any) -> tuple[Option, ...] | None:
-        """Return three traps for the right option; arguments are those of `Pool.traps`. None if there are too few."""
+    def traps(
+        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
+    ) -> tuple[Option, ...] | None:
+        """Return three traps for the right option, see `Pool.traps`; None if there are too few."""
         for pool_key in pool_keys(self._lexicon, question.gold, self._language):
             if pool_key in self._pools:
-                traps = self._pools[pool_key].traps(question, **choices)
+                traps = self._pools[pool_key].traps(question, key=key, n_shorter=n_shorter, accepts=accepts)
                 if traps is not None:
                     return traps
         return None
