@@ -1,10 +1,9 @@
 """From submissions on disk to a static site: score them, rank them, write the pages; `build` does all of it."""
 
-import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 from leaderboard.board import Board, ScoredSubmission, extra_tasks, make_board, of_tasks, score_submission
@@ -12,7 +11,7 @@ from leaderboard.data import board_data, item_board_data
 from leaderboard.pages import Pages, environment
 from leaderboard.submission import LeftOut, Submission, read_people, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError, stated_day, usage_error
 from turkic_idiom_tasks.io.files import check_folder, check_writable, commit_folder
 from turkic_idiom_tasks.io.output_files import check_outputs, write_output
 from turkic_idiom_tasks.io.progress import track
@@ -22,7 +21,6 @@ from turkic_idiom_tasks.results.people import score_people
 from turkic_idiom_tasks.results.predictions import TASK_NAMES
 
 KIND = "site"  # of the folder, in its manifest
-
 _REPOSITORY = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+", re.ASCII)
 
 
@@ -64,7 +62,7 @@ def build(
         repository = repository.rstrip("/")
         if not _REPOSITORY.fullmatch(repository):
             raise usage_error(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
-    day = _stated_day()
+    day = stated_day()
     _check_places(out, submissions, report, overwrite=overwrite)
     dataset = open_dataset(data) if isinstance(data, str) else data
     scored: list[ScoredSubmission] = []
@@ -114,14 +112,6 @@ def write_site(
     contents = dict(Pages(board, models, repository=repository, built=built).files())
     commit_folder(out, contents, kind=KIND, overwrite=overwrite)
     return [out / name for name in contents]
-
-
-def _stated_day() -> date | None:
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        return None if epoch is None else datetime.fromtimestamp(int(epoch), tz=UTC).date()
-    except (ValueError, OverflowError, OSError) as error:
-        raise usage_error(f"SOURCE_DATE_EPOCH={epoch}: not a date; give seconds since 1970") from error
 
 
 def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrite: bool) -> None:

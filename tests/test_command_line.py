@@ -95,3 +95,12 @@ def test_a_terminal_without_a_width_still_gets_the_table(lexicon, capsys, monkey
     monkeypatch.setenv("COLUMNS", "0")
     assert main(["dataset", "stats", str(lexicon)]) == 0
     assert "entries" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("day", ["soon", "9" * 30])
+def test_a_day_that_is_none_is_refused_before_numpy_reads_it(day, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", day)
+    command = [*COMMAND, "leaderboard", "build", "nowhere"]  # in a process that has not imported numpy yet
+    result = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    error = f"turkic-idiom: error: SOURCE_DATE_EPOCH={day}: not a date; give seconds since 1970\n"
+    assert (result.returncode, result.stderr) == (2, error)

@@ -1,7 +1,8 @@
-"""Error for wrong input, whose text is the whole message that the user sees, and the keys that no text may show."""
+"""Error for wrong input, whose text is all that the user sees; keys that no text may show; the day that is stated."""
 
 import os
 import re
+from datetime import UTC, date, datetime
 
 _KEY_VARIABLE = re.compile(r".*_(API_KEY|ACCESS_KEY|TOKEN)")
 _SHORTEST_KEY = 8  # characters; a shorter value, such as EMPTY for a server without keys, is no secret but a word
@@ -33,6 +34,15 @@ def check_key(variable: str) -> None:
     """Raise an InputError, without the key, if an environment variable holds what no client can send."""
     if not re.fullmatch("[!-~]*", os.environ.get(variable, "").strip()):
         raise InputError(f"{variable}: holds white space or another character that no key has; set it again")
+
+
+def stated_day() -> date | None:
+    """Return the day that SOURCE_DATE_EPOCH states, if any."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return None if epoch is None else datetime.fromtimestamp(int(epoch), tz=UTC).date()
+    except (ValueError, OverflowError, OSError) as error:
+        raise usage_error(f"SOURCE_DATE_EPOCH={epoch}: not a date; give seconds since 1970") from error
 
 
 class InputError(ValueError):

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from turkic_idiom_tasks.errors import InputError, without_keys
+from turkic_idiom_tasks.errors import InputError, stated_day, without_keys
 from turkic_idiom_tasks.harnesses.doctor import print_diagnosis
 from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.version import __version__
@@ -102,6 +102,7 @@ def _options(
     ] = False,
 ) -> None:
     """Declare the options of `turkic-idiom` itself."""
+    stated_day()  # refused before a command imports numpy, which reads it too and would end in a traceback
 
 
 @app.command("doctor")
