@@ -2,9 +2,8 @@
 
 The headline of a subset is a chance-corrected score that spelling alone gets by chance (`results.headlines`). That of a
 task is the mean of its subsets but those of provisional languages, and the macro score, by which models are ranked, is
-the mean of the tasks. All models are resampled with the same draws of whole concepts, in every task and language at
-once, so that their differences are paired. The score and the interval of a model depend only on its submission and the
-data; its rank and group depend on the other submissions too (`ranking`).
+the mean of the tasks. The score and the interval of a model depend only on its submission and the data; its rank and
+group depend on the other submissions too (`ranking`).
 """
 
 import math
@@ -51,10 +50,7 @@ class ScoredSubmission:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """Everything that the pages show of the submissions for one sort of task: of encoders, or of language models.
-
-    Scores of other subsets and submissions than those of the board are not looked at.
-    """
+    """Everything that the pages show of the submissions for one sort of task: of encoders, or of language models."""
 
     data: BoardData
     by_id: Mapping[str, ScoredSubmission]  # in the order of the ids
@@ -137,10 +133,8 @@ def make_board(
     other_editions: Collection[LeftOut] = (),
     people: Mapping[SubsetKey, PeopleScore] | None = None,
 ) -> Board:
-    """Compute the intervals of submissions and rank them; their order does not matter.
-
-    A submission that was scored on other data is an InputError.
-    """
+    """Compute the intervals of submissions and rank them; InputError if one was scored on other data."""
+    # Sorted, so that the order in which the submissions come changes nothing
     by_id = {submission.id: submission for submission in sorted(submissions, key=lambda submission: submission.id)}
     assert len(by_id) == len(submissions)  # ids are the names of folders
     items = {(subset.task, subset.name): tuple(subset.texts) for subset in data.subsets}
@@ -164,10 +158,7 @@ def make_board(
 
 
 def language_boards(board: Board) -> dict[str, Board]:
-    """Return language -> the board over its subsets that somebody has a score of; nothing is resampled again.
-
-    It answers which model is the best one for the language: its ranks and groups of ties are of that language alone.
-    """
+    """Return language -> the board over its subsets that somebody has a score of, with ranks and ties of its own."""
     submitted: set[SubsetKey] = set()
     for submission in board.by_id.values():
         submitted.update((score.task, score.subset) for score in submission.subsets if not math.isnan(score.main))
@@ -182,6 +173,7 @@ def language_boards(board: Board) -> dict[str, Board]:
             scores = tuple(score for score in submission.subsets if (score.task, score.subset) in keys)
             if scores:
                 by_id[name] = replace(submission, subsets=scores)
+        # Nothing is resampled again: the headlines and intervals keep the other subsets, which a board does not look at
         boards[code] = replace(board, data=replace(board.data, subsets=tuple(subsets)), by_id=by_id)
     return boards
 
@@ -189,10 +181,10 @@ def language_boards(board: Board) -> dict[str, Board]:
 def resample_submissions(
     submissions: Collection[ScoredSubmission], data: BoardData
 ) -> tuple[ResampledScores, ResampledScores]:
-    """Return the main scores and the headlines of submissions on every subset under the same draws; None if undefined.
-
-    The draws depend only on the names of the concepts, so the results of a submission do not depend on the others.
-    """
+    """Return the main scores and the headlines of submissions on every subset; None where undefined."""
+    # The same draws of whole concepts for all models, tasks and languages, so that differences between models are
+    # paired. They depend on the names of the concepts alone, so the results of a submission do not depend on the
+    # others.
     main_scores, headlines = {}, {}
     for subset in data.subsets:
         key = (subset.task, subset.name)
@@ -227,6 +219,7 @@ def _complete_means(parts: Sequence[Mapping[str, Resampled | None]]) -> dict[str
     means = {}
     for name in parts[0] if parts else ():
         scores = [score for part in parts if (score := part.get(name))]
+        # A mean over the parts that a model happens to have would not compare with the means of the others
         if len(scores) == len(parts):
             means[name] = mean(scores)
     return means

@@ -68,7 +68,8 @@ class BoardData:
 
     @property
     def with_parts(self) -> tuple[SubsetItems, ...]:
-        """Return the subsets whose items have a share in the score; in Spearman's correlation no pair has one."""
+        """Return the subsets whose items have a share in the score."""
+        # Spearman's correlation is no mean over pairs, so no pair has a share in it
         return tuple(subset for subset in self.subsets if subset.task not in SIMILARITY_TASKS)
 
     def of_task(self, task: str) -> tuple[SubsetItems, ...]:
@@ -77,8 +78,9 @@ class BoardData:
 
     @property
     def counted(self) -> tuple[SubsetItems, ...]:
-        """Return the subsets that decide ranks; those of provisional languages only where there are no others."""
+        """Return the subsets that decide ranks, without those of provisional languages where there are others."""
         possible = [subset for subset in self.subsets if subset.headline_floor is not None]
+        # In a lexicon of provisional languages alone, ranks would otherwise rest on nothing
         names = counted(subset.name for subset in possible)
         return tuple(subset for subset in possible if subset.name in names)
 
@@ -119,6 +121,7 @@ def item_board_data(dataset: Dataset) -> BoardData:
                 continue
             texts, answers = {}, {}
             for item in items.rows:
+                # The sentence alone does not say which of its words are asked about
                 texts[item.id] = f"{item.text} ({item.idiom})" if task in (USAGE, TRANSLATE) else item.text
                 answers[item.id] = option_texts(item)[item.gold]
             free = frozenset(item.id for item in items.rows if not item.shares_stem)

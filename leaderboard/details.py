@@ -80,15 +80,13 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
 
 
 def spelling_splits(board: Board, task: str) -> list[Values]:
-    """Return the subsets of a task whose queries are divided by whether spelling alone finds a right answer.
-
-    Many idioms of related languages have words in common. A model that understands idioms also finds the others. The
-    two groups are those of `turkic-idiom run`.
-    """
+    """Return the subsets of a task whose queries are divided by whether spelling alone finds a right answer."""
     splits: list[Values] = []
     for subset in board.data.of_task(task):
         if subset.pool is not None and subset.spelling_free is not None and 0 < len(subset.spelling_free) < subset.n:
             groups: list[Values] = []
+            # Related languages share many idioms word for word; only a model that understands idioms finds the others
+            # too. The two groups are those of `turkic-idiom run`.
             is_free = np.array([query in subset.spelling_free for query in subset.texts])
             floors = np.array([random_ndcg(subset.pool, n_right) for n_right in subset.n_right.values()])
             for chosen in (is_free, ~is_free):

@@ -2,8 +2,7 @@
 
 The figures of a submission are collected once (`records_of`); every file takes them from there. Every Eval Ever is the
 shared schema of evaluation results at github.com/evaleval/every_eval_ever; the form is that of version 0.3.0 of its
-``eval.schema.json``: a file for each submission, at ``data/<collection>/<developer>/<model>/<uuid>.json``. What is not
-known is said to be unknown.
+``eval.schema.json``: a file for each submission, at ``data/<collection>/<developer>/<model>/<uuid>.json``.
 """
 
 import hashlib
@@ -179,11 +178,8 @@ def _ends(score: Score) -> dict[str, Any]:
 def every_eval_ever_files(
     boards: Sequence[tuple[Board, Records]], repository: str | None, built: date | None
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield (path within the site, content) of a file for each submission with a defined score.
-
-    The schema asks for the time at which a record was made, so there are no files where the day of the build is not
-    known; nor for models without an organisation in their name, as it is part of the path.
-    """
+    """Yield (path within the site, content) of a file for each submission with a defined score."""
+    # The schema asks for the time at which a record was made, so nothing can be written without the day of the build
     if built is None:
         return
     made = str(int(datetime.combine(built, time(), tzinfo=UTC).timestamp()))  # seconds since 1970
@@ -208,10 +204,12 @@ def every_eval_ever_files(
                     if row.main is not None:
                         results.append(_result(score, row, board.data, repository))
         name = metadata["name"]
-        # The name becomes a path of the site: only ORG/NAME may, whoever made the metadata
+        # The name becomes a path of the site, in which the schema wants the organisation: only ORG/NAME may, whoever
+        # made the metadata
         if not results or "/" not in name or not re.fullmatch(NAME, name):
             continue
         fields = ("revision", "n_parameters", "type", "regime", "pooling", "few_shot", "training_data")
+        # A submitter does not state how the model is deployed or may be had
         details = {"deployment_type": "unknown", "model_availability": "unknown"}
         details |= {"model_type" if field == "type" else field: metadata[field] for field in fields}
         details["submission"] = submission

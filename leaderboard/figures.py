@@ -80,10 +80,7 @@ def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> lis
 
 
 def scatters(board: Board) -> list[Values]:
-    """Return charts of the mean of the retrieval tasks over sizes and over speeds, on logarithmic axes.
-
-    Places in a chart are from 0 to 1. A chart of fewer than five different values is left out.
-    """
+    """Return charts of the mean of the retrieval tasks over sizes and over speeds, in places from 0 to 1."""
     sizes: dict[str, float] = {}
     speeds_by_device: dict[str, dict[str, float]] = {}
     for name in board.retrieval:  # the best first
@@ -120,10 +117,7 @@ def scatters(board: Board) -> list[Values]:
 def _scatter(
     board: Board, values: Mapping[str, float], *, show: Callable[[float], str], is_more_better: bool = False
 ) -> Values:
-    """Return points, ticks and scores of a chart; empty if there are fewer than five different values.
-
-    `values` are above 0, the best model first, and `show` writes one of them.
-    """
+    """Return points, ticks and scores of a chart of values above 0, the best model first; empty if too few differ."""
     best = list(values)[:N_POINTS]
     drawn = [values[name] for name in best]
     if len(set(drawn)) < MIN_VALUES:

@@ -131,7 +131,8 @@ class Pages:
         yield from scripts.concept_files(self._boards)
         yield "static/browser.css", browser_part("css").encode()
         yield "static/browser.js", browser_part("js").encode()
-        ids = {subset.key: list(subset.texts) for subset in data.with_parts}  # in the order of the values in scores/
+        ids = {subset.key: list(subset.texts) for subset in data.with_parts}
+        # In the order of the values in scores/, which hold no ids
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
         for schema_file, schema in json_schemas().items():
             yield schema_file, _json(schema)
@@ -259,7 +260,8 @@ class Pages:
                 about["n_entries"] += len(entries)
                 about["n_reviewed"] += len(self._data.lexicon.reviewed(language))
         yield "data.html", self._page("data.html", "The data", **about)
-        if self._built:  # an entry needs a day; feed readers know the old ones by their ids
+        # An entry needs a day; feed readers know the old ones by their ids
+        if self._built:
             submissions = [one for board in self._boards for one in board.by_id.values()]
             yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)
         yield "paper.html", self._page("paper.html", "Reported in the paper", published=figures.reported())
@@ -267,23 +269,20 @@ class Pages:
 
 
 def count_texts(data: BoardData) -> int:
-    """Return about how many texts a model encodes for retrieval.
-
-    Equal queries are counted once. So are the pools of idioms and of meanings of each language, of which the largest
-    counts; a query that is also a candidate is counted twice.
-    """
+    """Return about how many texts a model encodes for retrieval; a query that is also a candidate is counted twice."""
     queries: set[str] = set()
     pools: dict[tuple[str, str], int] = {}
     for subset in data.subsets:
         if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
             queries.update(subset.texts.values())
             field = "idiom" if subset.task == "T1" else "meaning"
+            # The pool of a language is encoded once, however many subsets rank it
             pools[field, subset.language] = max(subset.pool, pools.get((field, subset.language), 0))
     return len(queries) + sum(pools.values())
 
 
 def environment() -> Environment:
-    """Return the environment of the templates, in which every value is escaped."""
+    """Return the environment of the templates."""
     templates = Environment(
         loader=PackageLoader("leaderboard"),
         autoescape=True,  # names and texts come from strangers

@@ -47,8 +47,7 @@ def propose_scores(
 ) -> str | None:
     """Propose a model's scores to its repository, as ``.eval_results/NAME.yaml`` in a pull request.
 
-    Return the address of the pull request; None after a dry run, or if the repository has these scores already. The
-    results, of turkic-idiom or mteb, may name the model otherwise, as those of a local folder do; the plan states it.
+    Return the address of the pull request; None after a dry run, or if the repository has these scores already.
     """
     target, source = Target(model, MODEL), Target(dataset, DATASET)
     scores = find_scores(results)
@@ -83,6 +82,7 @@ def propose_scores(
     content = str(yaml.safe_dump(eval_result_entries_to_yaml(entries), sort_keys=False, allow_unicode=True))
     files = {f".eval_results/{dataset.partition('/')[2]}.yaml": content.encode()}
     plan = make_plan(files, target)
+    # Results of a local folder name the model otherwise than the Hub does, so the plan states both
     scored_model = models[0] if models else "a model that the results do not name"
     write(f"scores of {scored_model}\n{plan.text()}{content}")
     if plan.head is not None and not plan.needs_commit:
@@ -97,12 +97,10 @@ def propose_scores(
 
 
 def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]:
-    """Return the ids of the tasks that the dataset's eval.yaml registers at the commit that was scored, perhaps none.
-
-    It is read at that commit, and not at the newest one, because the proposed scores name the commit as their source.
-    """
+    """Return the ids of the tasks that the dataset's eval.yaml registers at the scored commit, perhaps none."""
     with hub_errors(str(source)):
         try:
+            # Not at the newest commit, because the proposed scores name the scored one as their source
             path = hf_hub_download(source.name, "eval.yaml", repo_type=source.kind, revision=revision)
         except errors.RevisionNotFoundError as error:
             raise InputError(

@@ -60,10 +60,7 @@ class Standing(Score):
 
 
 class Standings(dict[str, Standing]):
-    """Models of one ranking, best first: id of the submission -> its standing.
-
-    Pairs are compared when a rank is asked for: a table shows the scores of many rankings and the ranks of one.
-    """
+    """Models of one ranking, best first: id of the submission -> its standing."""
 
     def __init__(self, models: Mapping[str, Resampled]) -> None:
         names = sorted(models, key=lambda name: (-round(models[name].score, _DECIMALS), name))
@@ -73,6 +70,7 @@ class Standings(dict[str, Standing]):
     @cached_property
     def is_better(self) -> npt.NDArray[np.bool_]:
         """(M, M) whether the model of the row is significantly better than that of the column, which stands below."""
+        # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one
         models, self._models = self._models, []  # the draws of hundreds of models take much memory
         return better_pairs(models)
 
@@ -115,6 +113,7 @@ def better_pairs(models: Sequence[Resampled]) -> npt.NDArray[np.bool_]:
     low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
     for upper in range(len(models) - 1):
         gaps = scores[upper] - scores[upper + 1 :]
+        # A gap that a few concepts alone can make is none, whatever its interval: resampling them understates it
         is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
         lower = upper + 1 + np.flatnonzero(is_large)
         if not len(lower):

@@ -1,9 +1,4 @@
-"""Data that the scripts of the pages need: those that compare models, browse items, and check a submission.
-
-The page of comparisons gives the same intervals and p-values as `turkic-idiom compare` because it makes the same draws
-and exchanges: it has the states with which numpy's generators begin, which `metrics` seeds with the names of the
-concepts. The sums are exact in both places (see `bootstrap.sum_by_concept`), so the figures agree to the last digits.
-"""
+"""Data that the scripts of the pages need: those that compare models, browse items, and check a submission."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -49,12 +44,13 @@ CHUNK = 8  # concepts of a file with texts
 
 
 def comparison_json(boards: Sequence[Board]) -> dict[str, Any]:
-    """Return what the page needs to know about the data; nothing in it depends on the submissions.
-
-    Each concept has a number, which is the same in every subset.
-    """
+    """Return what the page needs to know about the data; nothing in it depends on the submissions."""
     names = sorted({concept for board in boards for subset in board.data.with_parts for concept in subset.concepts})
+    # The same number in every subset, so that the draws of a concept are
     numbers = {name: number for number, name in enumerate(names)}
+    # With the states with which these generators begin, the page makes the draws and exchanges of `turkic-idiom
+    # compare`, and so gives the same intervals and p-values. The sums are exact in both places
+    # (`bootstrap.sum_by_concept`).
     states = []  # of the generators of each concept's draws and exchanges: state and increment
     for name in names:
         state = ""
@@ -161,11 +157,7 @@ def short_numbers(values: Floats) -> list[int | float]:
 
 
 def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
-    """Yield (path within the site, content) of the scripts of the browser of concepts.
-
-    The first holds what search and order need; texts of concepts, results by task and language, and what one model
-    misses are files of their own, which the page loads when somebody asks for them.
-    """
+    """Yield (path within the site, content) of the scripts of the browser of concepts."""
     lexicon = boards[0].data.lexicon
     rows = {row["id"]: row for row in (lexicon_rows(lexicon) if lexicon else ())}
     counts: dict[str, list[tuple[int, int, int]]] = {}  # concept -> of each item the subset, who solves it, its place
@@ -197,6 +189,8 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
             missed.setdefault(name, {}).update(_missed(board, submission))
     for name, of_model in missed.items():
         yield f"concepts/of-{name}.js", _call("Part", f"of-{name}", of_model)
+    # Search and order need the index alone. Texts, results and what one model misses are files of their own, which the
+    # page loads when somebody asks for them.
     index = []
     names = sorted(rows)
     for start in range(0, len(names), CHUNK):
@@ -237,11 +231,8 @@ def _call(name: str, *values: Any) -> bytes:
 
 
 def check_rules(data: BoardData) -> dict[str, Any]:
-    """Return the rules by which the page "Submit" checks a submission, from the same source as `leaderboard check`.
-
-    The page checks the form of a submission: files, sizes, metadata, and every line of the predictions. It does not
-    know the ids of queries and documents, and computes no score; the command does.
-    """
+    """Return the rules by which the page "Submit" checks the form of a submission, those of `leaderboard check`."""
+    # The page does not know the ids of queries and documents and computes no score; the command does
     files = {}
     for task, name in rules.PREDICTION_FILES.items():
         subsets: dict[str, Any] = {subset.name: {"n": subset.n, "pool": subset.pool} for subset in data.of_task(task)}

@@ -138,12 +138,9 @@ def metadata_schema() -> dict[str, Any]:
 
 
 def slug(metadata: Metadata) -> str:
-    """Return the name of a submission's folder in lower-case ASCII: the name and variant of the model, and a hash.
-
-    Two submissions have the same name only if model, revision, type, regime, pooling and number of examples are the
-    same, so a submission cannot take the folder of another model.
-    """
-    # What a submitter may correct later, such as the contact, is no part of the identity
+    """Return the name of a submission's folder in lower-case ASCII: the name and variant of the model, and a hash."""
+    # Only submissions of one model, run in one way, have the same name, so none can take the folder of another model.
+    # What a submitter may correct later, such as the contact, is no part of the identity.
     identity = [metadata.name, metadata.revision, metadata.type, metadata.regime, metadata.pooling, metadata.few_shot]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:8]
     shots = None if metadata.few_shot is None else f"{metadata.few_shot}-shot"
@@ -153,31 +150,27 @@ def slug(metadata: Metadata) -> str:
 
 
 def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, bytes]:
-    """Return file name -> content of a submission; the same predictions give the same bytes.
-
-    A ranking lists `TOP_K` documents, and the places of the relevant ones behind them, so every score stays exact.
-    """
+    """Return file name -> content of a submission; the same predictions give the same bytes."""
     text = json.dumps({"format": FORMAT} | metadata.model_dump(), ensure_ascii=False, indent=2) + "\n"
     files = {METADATA_FILE: text.encode("utf-8")}
     for task, name in PREDICTION_FILES.items():
         of_task = {key: value for key, value in predictions.items() if key[0] == task}
         if of_task:
+            # Beside the first documents a ranking has the places of the relevant ones, so every score stays exact
             lines = "\n".join([*to_lines(of_task, top_k=TOP_K, default_task=task), ""])
             files[name] = gzip.compress(lines.encode("utf-8"), mtime=0)  # a time would change the bytes
     return files
 
 
 def submission_folders(place: Path) -> list[Path]:
-    """Return the submission folders in a folder, sorted by name, or the folder itself if it is a submission.
-
-    Hidden folders are skipped, and that of people. Links are kept, so that they are refused later with a message.
-    """
+    """Return the submission folders in a folder, sorted by name, or the folder itself if it is a submission."""
     if not place.is_dir():
         raise usage_error(f"{place}: no such folder; give the folder of a submission, or one that holds submissions")
     if (place / METADATA_FILE).exists():
         return [place]
     folders = []
     for path in sorted(place.iterdir()):
+        # Links are kept, so that they are refused later with a message
         if (path.is_symlink() or path.is_dir()) and not path.name.startswith(".") and path.name != people.PEOPLE:
             folders.append(path)
     if not folders or place.is_symlink():
@@ -186,10 +179,7 @@ def submission_folders(place: Path) -> list[Path]:
 
 
 def read_people(place: Path, dataset: Dataset) -> tuple[list[ModelPredictions], list[LeftOut]]:
-    """Return the answers of people in the folder beside the submissions, a file for each person, and the faulty files.
-
-    The files are those that the page of `turkic-idiom lm questionnaire` saves.
-    """
+    """Return the answers of people in the folder beside the submissions, a file for each, and the faulty files."""
     persons: list[ModelPredictions] = []
     left_out: list[LeftOut] = []
     for path in sorted((place / people.PEOPLE).glob("*")):
@@ -279,6 +269,7 @@ def _read_metadata(path: Path) -> Metadata | list[Fault]:
     except ValidationError as error:
         faults = []
         for problem in error.errors(include_url=False):
+            # pydantic adds "[key]" to the place of a key that it refuses, and names a class that submitters do not know
             field = ".".join(str(part) for part in problem["loc"] if part != "[key]")
             key = json.dumps(problem["loc"][0]).encode() if problem["loc"] else b""
             line = data[: data.find(key)].count(b"\n") + 1 if key and key in data else 0

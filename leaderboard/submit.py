@@ -106,13 +106,7 @@ def _chosen(
 
 
 def _group(results: Sequence[ModelPredictions]) -> list[list[ModelPredictions]]:
-    """Return the results in groups, one for each submission: results of one model that was run in one way.
-
-    Span results do not name a pooling. They join the rankings of a model if there is exactly one group of rankings
-    that agrees with them in everything that both state. A token classifier has other weights than the encoder that
-    ranks, even if both were tuned from one model in one regime: their revisions may differ, and the submission has the
-    revision of the encoder.
-    """
+    """Return the results in groups, one for each submission: results of one model that was run in one way."""
     groups: dict[tuple[Any, ...], list[ModelPredictions]] = {}
     for item in results:
         groups.setdefault(tuple(getattr(item, name) for name in _IDENTITY), []).append(item)
@@ -121,6 +115,9 @@ def _group(results: Sequence[ModelPredictions]) -> list[list[ModelPredictions]]:
     for group in groups.values():
         has_spans_alone = all(task == SPANS for item in group for task, _ in item.predictions)
         (tags if has_spans_alone else rankings).append(group)
+    # Span results name no pooling. They join the rankings of a model if exactly one group agrees with them in
+    # everything that both state. A token classifier has other weights than the encoder that ranks, even if both were
+    # tuned from one model, so their revisions may differ; the submission has that of the encoder.
     joined = list(rankings)
     for group in tags:
         names = [name for name in _IDENTITY if name != "revision" or not group[0].is_classifier]

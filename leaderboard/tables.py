@@ -129,14 +129,11 @@ class Tab:
 
 
 def tabs_of(board: Board) -> list[Tab]:
-    """Return the tabs in which a submission is ranked, and those without which a submission would be listed in none.
-
-    If no submission is ranked at all, there is the last tab, which lists the most of them. A task that is in no
-    ranking has a column beside those of retrieval.
-    """
+    """Return the tabs in which a submission is ranked, and those without which a submission would be listed in none."""
     submitted = {score.task for submission in board.by_id.values() for score in submission.subsets}
     retrieval = tuple(task for task in board.data.tasks if task in RETRIEVAL_TASKS)
     ranked_elsewhere = (*RETRIEVAL_TASKS, SPANS, STS)
+    # A task that is in no ranking has a column beside those of retrieval
     others = tuple(task for task in board.data.tasks if task not in ranked_elsewhere and task in submitted)
     has_spans = SPANS in board.data.tasks
     tabs = []
@@ -150,6 +147,7 @@ def tabs_of(board: Board) -> list[Tab]:
         tabs.append(Tab(SIMILARITY_TAB, board, (STS,), (STS,), board.by_task[STS]))
     if retrieval and has_spans:
         tabs.append(Tab(ALL_TAB, board, (*retrieval, SPANS), (*retrieval, *others, SPANS), board.overall))
+    # If no submission is ranked at all, the last tab lists the most of them
     kept = [tab for tab in tabs if len(tab.standings)] or tabs[-1:]
     # A tab that ranks nobody stays if it alone lists a submission: nobody's scores may be nowhere
     listed = {name for tab in kept for name in _listed(tab)}
@@ -167,11 +165,7 @@ def default_tab(tabs: Sequence[Tab]) -> Tab | None:
 
 
 def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = None) -> Table:
-    """Return the table of a tab: the mean of the ranked tasks if there are several, each task, and each language.
-
-    The column of a language has the scores of that language's own board over the same tasks, as far as the data has
-    them in this language. Its cells are empty if that board ranks other tasks, because nobody submitted one of them.
-    """
+    """Return the table of a tab: the mean of the ranked tasks if there are several, each task, and each language."""
     data, by_task = tab.board.data, tab.board.by_task
     columns = []
     is_mean = len(tab.tasks) > 1
@@ -199,7 +193,8 @@ def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = N
         if not of_code:
             continue
         name, tasks = LANGUAGES[code].name, tuple(dict.fromkeys(subset.task for subset in of_code))
-        # Of the language's own board, so that a model has one score of a language on the whole site
+        # Of the language's own board, so that a model has one score of a language on the whole site. Cells stay empty
+        # if that board ranks other tasks, because nobody submitted one of them.
         standings: Mapping[str, Score] = {}
         for of_language in (tabs_by_language or {}).get(code, ()):
             if of_language.tasks == tasks:
@@ -336,13 +331,10 @@ def subset_title(subset: str) -> str:
 
 
 def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
-    """Return id -> a note that tells a submission from others that look the same on a page, where it needs one.
-
-    Names are similar if they differ only in case, separators or letters that look alike. Submissions with the same name
-    and variant are told apart by their revisions.
-    """
+    """Return id -> a note that tells a submission from others that look the same on a page, where it needs one."""
     by_look: dict[str, list[ScoredSubmission]] = {}
     for submission in submissions:
+        # Readers overlook case, separators and letters that look alike
         look = submission.metadata.name.lower().translate(_SEPARATORS)
         for letter, alike in _LOOK_ALIKES:
             look = look.replace(letter, alike)
@@ -372,11 +364,9 @@ def distinctions(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
 
 
 def equal_scores(submissions: Iterable[ScoredSubmission]) -> dict[str, str]:
-    """Return id -> a note which others have the same score on every item of a task, where some have.
-
-    They may be one system under two names, or tie honestly, as a baseline that two people ran or taggers that mark
-    nothing. No prediction tells which, so all are named and none is left out.
-    """
+    """Return id -> a note which others have the same score on every item of a task, where some have."""
+    # They may be one system under two names, or tie honestly, as a baseline that two people ran or taggers that mark
+    # nothing. No prediction tells which, so all are named and none is left out.
     equal: dict[tuple[str, str], list[ScoredSubmission]] = {}
     for submission in submissions:
         for task in dict.fromkeys(score.task for score in submission.subsets):
@@ -407,7 +397,8 @@ def row_notes(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return the first of some names: however many somebody registers, the row of another model stays short."""
+    """Return the first of some names and the number of the others."""
+    # However many similar names somebody registers, the row of another model stays short
     n_more = len(names) - _N_NAMED
     return ", ".join(names[:_N_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
 
