@@ -73,12 +73,10 @@ def bare_row(name: str, concept: Concept | None = None) -> dict[str, Any]:
 
 
 def example_parts(entry: Entry) -> list[tuple[str, bool]] | None:
-    """Return the example cut into (text, whether it is of the idiom); None if there is no example.
-
-    A script cannot use the offsets of the spans, as it counts characters otherwise.
-    """
+    """Return the example cut into (text, whether it is of the idiom); None if there is no example."""
     if entry.example is None:
         return None
+    # A script cannot use the offsets of the spans, because it counts characters in UTF-16
     parts = []
     position = 0
     for span in entry.spans or ():
@@ -88,5 +86,6 @@ def example_parts(entry: Entry) -> list[tuple[str, bool]] | None:
 
 
 def json_for_script(value: Any) -> str:
-    """Return JSON that can stand in a script element, which no text can end."""
+    """Return JSON that can stand in a script element."""
+    # Without a "<" no text can end the element
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,9 +1,6 @@
-"""What `turkic-idiom doctor` says: whether everything is registered, and what to do when it is not.
+"""What `turkic-idiom doctor` says: whether everything is registered, and what to do when it is not."""
 
-Nothing here may fail, whatever is broken in the environment: every check stands on its own and imports what it needs
-itself, an exception is one more finding, and this module imports only what needs no other package.
-"""
-
+# Nothing in this module may fail, whatever is broken in the environment, so it imports only what needs no other package
 import contextlib
 import importlib
 import importlib.metadata
@@ -61,6 +58,7 @@ def diagnose() -> Diagnosis:
         diagnosis.details.append(f"{name} {installed_version(name) or 'NOT INSTALLED'}")
     again = "install again from the wheel or the clone: pip install --force-reinstall PATH"
     ours = (_look_at_versions, _look_at_packages, _look_at_imports, _look_at_hook)
+    # Each check imports what it needs itself, and an exception in it is one more finding
     for look in (*ours, _look_at_mteb, _look_at_lm_eval, _look_at_data, _look_at_failures):
         name = look.__name__.removeprefix("_look_at_").replace("_", "-")
         try:
@@ -75,10 +73,7 @@ def diagnose() -> Diagnosis:
 
 
 def print_diagnosis(look: Callable[[], Diagnosis] = diagnose) -> int:
-    """Write what a function finds to stdout: the verdict, what to do, and then the details.
-
-    Return the exit code: 0 if nothing is wrong, otherwise 1.
-    """
+    """Write what a function finds to stdout: verdict, advice, details; return 0 if nothing is wrong, otherwise 1."""
     with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
     with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported

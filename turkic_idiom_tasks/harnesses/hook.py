@@ -26,6 +26,7 @@ TARGETS = {  # module that was executed -> (module of ours, function to call wit
 def extend(module):
     """Call our function for a target module; a failure is reported as a warning and by `turkic-idiom doctor`."""
     try:
+        # Late, because this module runs in every interpreter, and most of them never use a harness
         import importlib
 
         from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
@@ -86,6 +87,7 @@ def install() -> None:
 def put_finder() -> None:
     """Make the finder the first one on sys.meta_path, if it is not there yet."""
     if Finder not in sys.meta_path:
+        # Before the usual finders, which would find the modules without it
         sys.meta_path.insert(0, Finder)
 
 

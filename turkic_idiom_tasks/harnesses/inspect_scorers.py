@@ -1,8 +1,4 @@
-"""Scorers and metrics of the Inspect tasks: Inspect asks and logs.
-
-A run over several sets has the mean of their scores, which weighs the sets alike, and the score of every set. Every
-epoch counts as an answer of its own. ``turkic-idiom lm report`` computes all other scores from the log.
-"""
+"""Scorers and metrics of the Inspect tasks; ``turkic-idiom lm report`` computes all other scores from the log."""
 
 import numpy as np
 from inspect_ai.scorer import (
@@ -39,13 +35,10 @@ UNJUDGED = "unjudged"  # a free answer that nobody has judged
 _ITEM, _SENTENCE = TypeAdapter(Item), TypeAdapter(TaggedSentence)
 
 
+# Unreduced, so that every epoch counts as an answer of its own
 @metric(name="idiom_scores", scores="unreduced")
 def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
-    """Compute the score `main`, its standard error clustered by concept, and the share of unreadable answers.
-
-    The score is accuracy, or for sentences the F1 of their spans. Where idioms are asked for, there is the share of
-    unjudged answers too.
-    """
+    """Compute accuracy or span F1, its standard error clustered by concept, and the share of unreadable answers."""
 
     def compute(scores: list[SampleScore]) -> Value:
         if not scores:  # before the first sample
@@ -66,6 +59,7 @@ def idiom_scores(main: str = "accuracy", has_unjudged: bool = False) -> Metric:
                     sums.append(np.array([value_to_float()(score.score.value), 1.0]))
             strata.append(Stratum(concepts, np.array(sums)))
             by_set[name] = float(strata[-1].sums[:, 0].sum() / strata[-1].sums[:, 1].sum())
+        # The sets weigh alike, whatever their sizes
         values = {main: float(np.mean(list(by_set.values()))), "stderr": standard_error(strata)}
         for share, reason in {"unreadable": UNREADABLE, **({"unjudged": UNJUDGED} if has_unjudged else {})}.items():
             of_sets = [np.mean([score.score.reason == reason for score in group]) for group in groups.values()]

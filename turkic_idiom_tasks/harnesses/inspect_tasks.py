@@ -1,8 +1,7 @@
 """Tasks of Inspect AI: ``inspect eval turkic_idiom_tasks/equivalent --model ...``.
 
 Inspect finds this module by the entry point ``inspect_ai`` of the distribution. Items, prompts, the reading of answers
-and scores are those of the lm-eval tasks. Every sample holds its item in its metadata, so that a log can be scored
-again without the data.
+and scores are those of the lm-eval tasks.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,6 +46,7 @@ def _item_task(name: str) -> Callable[..., Task]:
     def ask(language: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0) -> Task:
         return _task(name, data, prompt, few_shot, language=language)
 
+    # Inspect takes the parameters of a task from its signature, and only some kinds have a target
     def ask_directed(
         language: str = "", target: str = "", prompt: str = DEFAULT_PROMPT, data: str = "", few_shot: int = 0
     ) -> Task:
@@ -100,10 +100,7 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
 def _item_samples(
     dataset: Dataset, task: str, *, language: str = "", target: str = "", variant: str, few_shot: int = 0
 ) -> list[Sample]:
-    """Return the test items of a kind or an open task as samples, the first items of all sets before the second ones.
-
-    An empty language stands for all. Before each question `few_shot` training items are asked and answered.
-    """
+    """Return the test items of a task as samples, the first items of all sets before the second ones."""
     of_task = [replace(item_set, kind=task) for item_set in item_sets() if item_set.kind == kind_of(task)]
     columns = []
     for item_set in of_task:
@@ -113,6 +110,7 @@ def _item_samples(
         for item in items_of_set(dataset, item_set):
             question, answer = asked(task, item, variant)
             choices = None if task in OPEN_TASKS else [option.text for option in item.options]
+            # With its item in the metadata, a log can be scored again without the data
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
             column.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
         # Training items take long to make, so they are made only if examples are wanted
@@ -165,5 +163,6 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
 
 
 def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:
-    """Return the first samples of all columns, then the second ones, so that a limited run sees every set."""
+    """Return the first samples of all columns, then the second ones."""
+    # So that a run with --limit sees every set
     return [sample for sample in chain.from_iterable(zip_longest(*columns)) if sample is not None]

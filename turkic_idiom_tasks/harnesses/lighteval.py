@@ -37,6 +37,7 @@ class ItemConfig(LightevalTaskConfig):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
+            # Some environments have a home folder that cannot be written
             folder = Path(tempfile.gettempdir()) / place
         folder /= self.name.replace(":", "_")
         for split in (TEST, TRAIN) if self.num_fewshots else (TEST,):

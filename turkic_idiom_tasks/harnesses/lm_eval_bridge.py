@@ -1,8 +1,4 @@
-"""What the modules that lm-eval's task files name share: the task class, readings of answers, and metrics.
-
-A metric has a number for each answer, which lm-eval logs. Its score is their mean, a ratio of sums, or the share of
-pairs of which both answers are right. ``turkic-idiom lm report`` computes all other scores from the logged answers.
-"""
+"""What the modules that lm-eval's task files name share: the task class, readings of answers, and metrics."""
 
 import hashlib
 import json
@@ -49,11 +45,9 @@ def part(concept: str, value: float, *, ratios: Ratios = (), pair: Hashable = No
     return result
 
 
+# Only what a mean over answers can say stands here: `turkic-idiom lm report` computes all other scores from the log
 class Mean:
-    """The score of a metric from its parts, the mean of its ratios; None is an answer that the metric leaves out.
-
-    Of answers that belong to pairs, a pair counts if both are there, and is right if both are.
-    """
+    """Score of a metric from its parts, the mean of its ratios; None is an answer that the metric leaves out."""
 
     def __call__(self, parts: Sequence[Part | None]) -> float:
         """Return the score; NaN if there is nothing to score."""
@@ -75,6 +69,7 @@ class Mean:
         for one in counted:
             pairs.setdefault(one.pair, []).append(one)
         if None not in pairs:
+            # A pair counts if both answers are there, and is right if both are
             counted = [min(both) for both in pairs.values() if len(both) == 2]
         sums = np.array([one.ratios for one in counted], dtype=np.float64)
         if not len(sums) or not sums[:, :, 1].any(axis=0).all():
@@ -94,15 +89,14 @@ class IdiomTask(ConfigurableTask):
         super().__init__(config={key: value for key, value in config.items() if key != "class"})
 
     def download(self, dataset_kwargs: Mapping[str, Any] | None = None, **_options: Any) -> None:
-        """Load the data by the function of the task file; lm-eval would warn for each task that this takes metadata."""
+        """Load the data by the function of the task file."""
+        # Without the check of lm-eval, which would warn for each task that this function takes metadata
         self.dataset = self.config.custom_dataset(**(self.config.metadata or {}), **(dataset_kwargs or {}))
 
     def construct_requests(self, doc: Document, ctx: Any, **options: Any) -> Any:
-        """Return the requests of a document; see lm-eval.
-
-        Without a chat template an answer ends with its line, unless the user gives max_gen_toks or until.
-        """
+        """Return the requests of a document; see lm-eval."""
         settings = self.config.generation_kwargs
+        # Without a chat template a model would go on after its answer, but max_gen_toks and until of the user count
         if settings and not options.get("apply_chat_template") and _CHAT.items() <= settings.items():
             settings.update(_LINE)
         return super().construct_requests(doc, ctx, **options)
@@ -177,11 +171,9 @@ def _fingerprint(document: Document) -> str:
 
 
 def _check_mark(document: Document, mark: str) -> None:
-    """Make sure that a request was made from a document.
-
-    The key of ``--cache_requests`` has the task, the number of examples and the tokenizer, but neither the data nor
-    the prompt: after a change lm-eval would ask the old questions, and score the answers by the new documents.
-    """
+    """Make sure that a request was made from a document."""
+    # The key of --cache_requests has the task, the number of examples and the tokenizer, but neither the data nor the
+    # prompt: after a change lm-eval would ask the old questions, and score the answers by the new documents
     if mark != _fingerprint(document):
         raise InputError(
             f"document {document['id']!r}: lm-eval took the request from its cache, which holds other data or another "

@@ -28,16 +28,14 @@ ALL_PROMPTS = "all"
 
 
 class _Splits(dict[str, HarnessDataset]):
-    """Splits of a task, each built when it is first asked for: making training items takes long.
-
-    lm-eval keeps what the loader returns, and takes no split from it before it needs one.
-    """
+    """Splits of a task, each built when it is first asked for."""
 
     def __init__(self, build: Callable[[str], HarnessDataset]) -> None:
         super().__init__()
         self._build = build
 
     def __missing__(self, split: str) -> HarnessDataset:
+        # Making training items takes long, and lm-eval takes no split before it needs one
         self[split] = self._build(split)
         return self[split]
 
@@ -51,7 +49,7 @@ class ItemTask(bridge.IdiomTask):
         super().__init__(config)
 
     def fewshot_docs(self) -> None:
-        """Return nothing: lm-eval would make a list of all of them at once, even if no examples are asked for."""
+        """Return nothing: lm-eval would make a list of all examples at once, even if none are asked for."""
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Begin to draw examples anew."""

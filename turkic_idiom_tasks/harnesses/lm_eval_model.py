@@ -19,10 +19,7 @@ from turkic_idiom_tasks.tasks.spans.classifier import BATCH_SIZE, TokenClassifie
 class TokenClassifierLM(LM):
     """A model of lm-eval that tags the words of a document; every span task scores its answer ``{"bio": [...]}``.
 
-    The prompt is not read. The arguments are those of `TokenClassifier.load`, but the CPU replaces a GPU that does not
-    exist, because lm-eval passes one by default. A batch size of ``auto`` or 1, lm-eval's default, means 32, which
-    changes no answer. Of the other arguments that lm-eval passes to every model, one that would change the result is
-    refused.
+    The prompt is not read. The arguments are those of `TokenClassifier.load`.
     """
 
     def __init__(
@@ -46,6 +43,7 @@ class TokenClassifierLM(LM):
             raise usage_error(f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args")
         if max_length is not None and not isinstance(max_length, int):
             raise usage_error(f"max_length must be a whole number, not {max_length!r}")
+        # lm-eval passes a GPU by default, also where there is none
         if device and device.startswith("cuda") and not torch.cuda.is_available():
             device = None
         self._classifier = TokenClassifier.load(
@@ -56,6 +54,7 @@ class TokenClassifierLM(LM):
             max_length=max_length,
             trust_remote_code=trust_remote_code is True,  # lm-eval leaves words such as "no" as texts
         )
+        # 1 is lm-eval's default, so it was hardly asked for; the size changes no answer
         size = int(str(batch_size)) if str(batch_size).isdigit() else 1
         self._batch_size = size if size > 1 else BATCH_SIZE
 
@@ -88,7 +87,8 @@ class TokenClassifierLM(LM):
     loglikelihood_rolling = loglikelihood
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
-        """Return the prompt unchanged, so that ``--apply_chat_template`` does no harm."""
+        """Return the prompt unchanged."""
+        # The prompt is not read, so --apply_chat_template does no harm
         return chat_history[-1]["content"]
 
     def chat_template(self, chat_template: bool | str = False) -> str:

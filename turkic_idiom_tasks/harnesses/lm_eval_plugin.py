@@ -1,8 +1,4 @@
-"""Extension of lm-eval by the start-up hook: the folder of our tasks, the token classifier, provenance.
-
-lm-eval has no documented way yet for another package to add a folder of tasks, so some undocumented names are used:
-`private_names` lists them.
-"""
+"""Extension of lm-eval by the start-up hook: the folder of our tasks, the token classifier, provenance."""
 
 import atexit
 import functools
@@ -38,11 +34,9 @@ for _group in GROUPS:
 
 
 def add_tasks(module: ModuleType) -> None:
-    """Make every `TaskManager` of `lm_eval.tasks.manager` read our folder after the built-in tasks.
-
-    What the data lacks is left out of a group when it is asked for, because it takes time to find out. If lm-eval finds
-    our folder by its entry point, the folder is not added again.
-    """
+    """Make every `TaskManager` of `lm_eval.tasks.manager` read our folder after the built-in tasks."""
+    # lm-eval has no documented way yet for a package to add a folder of tasks, so undocumented names are used
+    # (`private_names`)
     original = module.TaskManager.__init__
     if hasattr(original, "__wrapped__"):
         return
@@ -55,13 +49,15 @@ def add_tasks(module: ModuleType) -> None:
         folders = include_path if isinstance(include_path, list | tuple) else [include_path] if include_path else []
         find_plugins = getattr(module, "discover_plugin_task_paths", list)  # in releases after 0.4.13
         known = {Path(folder).resolve() for folder in (*folders, *find_plugins())}
-        # Ours comes first, because a later folder replaces tasks of the same name: the user's stay the user's
+        # Ours comes first, because a later folder replaces tasks of the same name: the user's stay the user's. It is
+        # not added again if lm-eval finds it by its entry point.
         ours = [] if TASK_FOLDER.resolve() in known and _task_folder() == TASK_FOLDER else [_task_folder()]
         original(manager, verbosity, [*ours, *folders], *args, **options)
         manager.include_path = include_path  # a caller reads what it gave
 
     @functools.wraps(load_spec)
     def _load_spec(manager: Any, spec: Any) -> Any:
+        # Only when a group is asked for, because it takes time to find out what the data lacks
         has_other_data = bool(os.environ.get(DATA_VARIABLE))  # the bundled lexicon has something for every task
         if has_other_data and isinstance(spec, str) and spec in _GROUPS:
             _leave_out_absent(manager, spec)
@@ -146,11 +142,7 @@ def _task_folder() -> Path:
 
 
 def _leave_out_absent(manager: Any, group: str) -> None:
-    """Shorten a group, and the groups in it, by the tasks that the data has nothing for.
-
-    The mean over items in some of the languages is undefined, so a shortened group of items has none. Groups that would
-    be empty stay as they are: their tasks raise an error that says what is missing.
-    """
+    """Shorten a group, and the groups in it, by the tasks that the data has nothing for."""
     try:
         dataset = current_dataset()
         absent = []
@@ -161,8 +153,10 @@ def _leave_out_absent(manager: Any, group: str) -> None:
                 absent.append(name)
     except InputError:
         return  # our tasks raise this error when they are loaded; other tasks must work without the data
+    # A group that would be empty stays: its tasks raise an error that says what is missing
     if not absent or len(absent) == len(_tasks_of(group)):
         return
+    # The mean over items in some of the languages is undefined
     has_mean = group not in _ITEM_GROUPS
     end = "" if has_mean else ", which then have no mean"
     log.warning("%s has no data for %s; left out of the groups%s", dataset.path, ", ".join(absent), end)

@@ -72,6 +72,7 @@ def _subwords(response: str, n_words: int) -> dict[str, list[Any]] | None:
     """Return the labels of the sub-words and the word of each; None unless a token classifier answered."""
     if not response.startswith('{"bio"'):
         return None
+    # A language model may begin its answer in the same way, so nothing in it is taken for granted
     try:
         value = json.loads(response)["subwords"]
         labels, owners = value["labels"], value["words"]

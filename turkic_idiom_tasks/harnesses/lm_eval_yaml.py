@@ -51,6 +51,7 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
     """
     tasks = {}
     for item_set in item_sets():
+        # The choice between figurative and literal use needs sentences with literal use
         if item_set.kind == USAGE and not LANGUAGES[item_set.language].literal_sentences:
             continue
         endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
@@ -64,12 +65,10 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def groups() -> dict[str, list[str]]:
-    """Return the name of every group and its members, tasks or other groups.
-
-    A group has a mean, so tasks of provisional languages are in none.
-    """
+    """Return the name of every group and its members, tasks or other groups."""
     members: dict[str, list[str]] = {}
     for name, (kind, languages) in tasks().items():
+        # A group has a mean, in which provisional languages do not count
         if any(LANGUAGES[code].provisional for code in languages):
             continue
         group = f"{PREFIX}{kind}{GENERATIVE if name.endswith(GENERATIVE) else ''}"
@@ -154,6 +153,7 @@ def write_files(folder: Path) -> None:
     """Write the task files of all languages to a folder like ours, in place of those that are there."""
     for place, texts in ((folder / "items", files()), (folder, language_files())):
         for old in place.glob("*.yaml"):
+            # The file of a task that is gone would remain a task of lm-eval
             old.unlink()
         for name, text in texts.items():
             write_text(place / name, text)

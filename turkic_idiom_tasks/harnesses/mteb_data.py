@@ -1,7 +1,4 @@
-"""Base classes of our mteb tasks, which take their data from a `Dataset`, and of those on similarity.
-
-As `mteb_tasks`, this module imports submodules of mteb, never names from ``mteb``.
-"""
+"""Base classes of our mteb tasks, which take their data from a `Dataset`, and of those on similarity."""
 
 import logging
 import math
@@ -9,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import datasets
+
+# Names from `mteb` itself would not be there yet when the start-up hook imports this module; those of submodules are
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
 import numpy as np
 from mteb.abstasks.sts import AbsTaskSTS
@@ -38,9 +37,8 @@ class DatasetTask:
     def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
         """Make a task on a dataset; without one, on the data that the environment names.
 
-        Listing tasks works without data, and `load_data` raises what is wrong with it. mteb's cache knows a task by its
-        name alone. For a task on a dataset of your own pass ``cache=None`` or ``overwrite_strategy="always"`` to
-        `mteb.evaluate`; otherwise it may give scores of the data in use.
+        mteb's cache knows a task by its name alone. For a task on a dataset of your own pass ``cache=None`` or
+        ``overwrite_strategy="always"`` to `mteb.evaluate`; otherwise it may give scores of the data in use.
         """
         self._is_named_by_environment = dataset is None
         self._source: Dataset | InputError
@@ -53,6 +51,7 @@ class DatasetTask:
                 "eval_langs": {subset: known.eval_langs[subset] for subset in subsets},
             }
         except InputError as error:
+            # Listing tasks must work without data, so the error is raised when the data is asked for
             self._source = error
             changes = {"dataset": {"path": known.dataset["path"], "revision": UNREADABLE}}
         # On the instance: the class is shared by all tasks in the process, which may be on other data
@@ -91,8 +90,9 @@ class DatasetTask:
         self.data_loaded = True
 
     def unload_data(self) -> None:
-        """Free the memory of the data; keep the metadata, which mteb would reset to those of the class."""
+        """Free the memory of the data."""
         super().unload_data()  # type: ignore[misc]
+        # mteb resets the metadata to those of the class, which may be of other data
         self.metadata = self._metadata_of_data
 
 
@@ -104,10 +104,7 @@ def scores_for_json(scores: Mapping[str, float]) -> dict[str, Any]:
 
 
 class IdiomSTS(DatasetTask, AbsTaskSTS):
-    """Similarity of sentence pairs, whose gold score may be the model's own similarity of another pair.
-
-    The rows that mteb encodes are all pairs, also those that only serve as the gold score of others.
-    """
+    """Similarity of sentence pairs, whose gold score may be the model's own similarity of another pair."""
 
     min_score = 0
     max_score = 1
@@ -122,6 +119,7 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
 
     def load_subset(self, source: Dataset, subset: str) -> datasets.Dataset:
         """Return the pairs of a subset as rows."""
+        # All pairs are encoded, also those that only serve as the gold score of others
         rows = source.pairs(self.short, subset).rows
         columns = {
             "sentence1": [row.sentence1 for row in rows],

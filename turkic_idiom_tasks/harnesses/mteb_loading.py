@@ -314,14 +314,16 @@ def load_served(name: str, base_url: str, *, cache: Path, prompts: Mapping[str, 
     client = EmbeddingsClient(model, base_url, cache=cache)
     encoder = _ServedEncoder(client, prompts)
     meta = make_meta(name, revision=NO_REVISION, loader=_ServedEncoder, arguments={})
+    # Nothing is known of the weights behind a server
     meta = encoder.mteb_model_meta = meta.model_copy(update={"framework": ["API"], "open_weights": None})
     return LoadedModel(meta, encoder, served={"base_url": without_keys(base_url), "dimensions": client.dimensions})
 
 
 def _lookup(name: str) -> ModelMeta | None:
-    """Return the metadata that mteb lists under a name, which may be the old name of a renamed model."""
+    """Return the metadata that mteb lists under a name; None if it lists none."""
     try:
         with warnings.catch_warnings():
+            # mteb warns of the old name of a renamed model, under which it finds the model all the same
             warnings.simplefilter("ignore", DeprecationWarning)
             return get_model_meta(name)
     except KeyError:
@@ -363,6 +365,7 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
     name = f"{file}:{class_name}"
     try:
         revision = hashlib.sha1(path.read_bytes(), usedforsecurity=False).hexdigest()
+        # Not as __main__, so that what the file does as a script is left out
         encoder = runpy.run_path(str(path), run_name=path.stem)[class_name]()
         encode = encoder.encode
     except Exception as error:  # the code is the user's, and may raise anything

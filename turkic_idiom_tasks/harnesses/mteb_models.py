@@ -2,9 +2,6 @@
 
 ``NAME (pooling=mean)`` is mteb's way of naming a model under a setting. Such a model is made of stock
 sentence-transformers modules in mteb's own wrapper, so the stock command runs no code of ours when it encodes.
-
-The start-up hook imports this module in every `mteb` command, while mteb itself is only partly imported. Therefore only
-the loaders import torch.
 """
 
 import logging
@@ -13,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+# The start-up hook imports this module in every `mteb` command, while mteb itself is only partly imported. So names
+# come from its submodules, and only the loaders import torch.
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
 import numpy as np
 import numpy.typing as npt
@@ -45,11 +44,7 @@ class LocalModel(NamedTuple):
 
 
 def register_models(registry: dict[str, ModelMeta]) -> None:
-    """Add our models to mteb's registry; a model that mteb has under the same name stays, also in repeated calls.
-
-    The name in a malformed part of TURKIC_IDIOM_MODELS is registered too: loading it raises the problem, so that the
-    name never loads another model.
-    """
+    """Add our models to mteb's registry; a model that mteb has under the same name stays, also in repeated calls."""
     for meta in model_metas():
         registry.setdefault(str(meta.name), meta)
     registered = {name for name, meta in registry.items() if meta.loader in (load_local, refuse)}
@@ -65,6 +60,8 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             except Exception as error:  # the other models must be registered even if one folder is bad
                 problem = f"{MODELS_VARIABLE}: {error}"
         log.warning("%s", problem)
+        # The name in a malformed part is registered too, and loading it raises the problem: it must never load another
+        # model
         for refused in (name, *(pooled_name(name, pooling) for pooling in POOLINGS)) if name else ():
             meta = registry.get(refused) or make_meta(refused, revision=NO_REVISION, loader=refuse, arguments={})
             # mteb checks the extras that a model needs before it calls the loader, so a refusal must need none
@@ -140,14 +137,12 @@ def local_meta(name: str, folder: Path) -> ModelMeta:
 
 
 def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, Any]) -> ModelMeta:
-    """Return mteb's metadata of a model without the many optional fields.
-
-    The loader is what mteb calls with name, revision and the arguments that are not None.
-    """
+    """Return mteb's metadata of a model without the many optional fields."""
     fields = {
         "name": name,
         "revision": revision,
         "loader": loader,
+        # mteb hands these to the loader, where None would replace a default
         "loader_kwargs": {key: value for key, value in arguments.items() if value is not None},
         "framework": ["Sentence Transformers", "PyTorch"],
         "similarity_fn_name": ScoringFunction.COSINE,
@@ -232,10 +227,8 @@ class CharNgramEncoder(AbsEncoder):
     def encode(
         self, inputs: Any, *, task_metadata: Any, hf_subset: str, prompt_type: PromptType | None = None, **_kwargs: Any
     ) -> npt.NDArray[np.float32]:
-        """Return the vectors of all texts of the batches, (N, 4096) float32.
-
-        A cross-lingual subset lists the language of the queries first and that of the documents last.
-        """
+        """Return the vectors of all texts of the batches, (N, 4096) float32."""
+        # A cross-lingual subset lists the language of the queries first and that of the documents last
         codes = task_metadata.hf_subsets_to_langscripts.get(hf_subset) or task_metadata.languages
         try:
             language = get_language(codes[-1] if prompt_type == PromptType.document else codes[0])

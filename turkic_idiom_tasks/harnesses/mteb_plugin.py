@@ -51,11 +51,7 @@ def add_models(module: ModuleType) -> None:
 
 
 def guard_cached_results(module: ModuleType) -> None:
-    """Make mteb's result cache refuse a finished result of ours that was computed on other data.
-
-    mteb reads a finished result file without checking its data. With TURKIC_IDIOM_DATA the same task can be run on
-    several data sets, and the scores of one must never be shown for another.
-    """
+    """Make mteb's result cache refuse a finished result of ours that was computed on other data."""
     original = module.ResultCache.load_task_result
     if hasattr(original, "__wrapped__"):
         return
@@ -67,6 +63,8 @@ def guard_cached_results(module: ModuleType) -> None:
         if result is None or task is None:
             return result
         data = task.open_data()
+        # mteb reads a finished file without checking its data. With TURKIC_IDIOM_DATA a task can be run on several data
+        # sets, and the scores of one must never be shown for another.
         if result.dataset_revision != data.revision:
             raise InputError(
                 f"{cache.cache_path} holds {task_name} scores of other data (revision {result.dataset_revision[:12]}; "
@@ -102,5 +100,6 @@ def add_late() -> None:
             globals()[function](sys.modules[name])
     if "mteb.benchmarks.get_benchmark" in sys.modules:
         registry = sys.modules["mteb.benchmarks.get_benchmark"]
+        # They would go on to list the benchmarks from before ours was added
         registry._build_registry.cache_clear()
         registry._build_aliases_registry.cache_clear()

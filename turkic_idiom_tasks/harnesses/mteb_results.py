@@ -1,8 +1,7 @@
 """Result files of one model on one task, in mteb's folders: our records, and mteb's own files as a view of them.
 
 A record (see `results.record`) is a finished result, one for each subset. mteb's ``TASK.json`` is derived from the
-records in the same folder, so it can be written again at any time. Every writer holds the lock of the folder, so that
-no result is lost if two programs write at once.
+records in the same folder, so it can be written again at any time.
 """
 
 import json
@@ -95,12 +94,11 @@ class TaskFolder:
         return header
 
     def write(self, subset: str, record: Record, *, top_k: int | None) -> None:
-        """Write a record, which makes the result of the subset a finished one; `top_k` is as in `write_record`.
-
-        Results of other data, which another program may have written meanwhile, are an InputError.
-        """
+        """Write a record, which makes the result of the subset a finished one; `top_k` is as in `write_record`."""
+        # Every writer holds the lock, so that no result is lost if two programs write at once
         with locked(self.path / LOCK):
             if not self.overwrite:
+                # Another program may have written results of other data since the run began
                 self.check_data()
                 with suppress(OtherFormatError):  # such a record is replaced, and the user has a note about it
                     self.read_header(subset)
@@ -109,8 +107,8 @@ class TaskFolder:
     def complete_view(self, headers: Mapping[str, Header]) -> list[str]:
         """Write mteb's files with the scores of the records, and with mteb's own scores of other subsets on this data.
 
-        Nothing is written if the files are complete already. The headers are those of the records that the caller has
-        read or written; the others are read here. Return, for each record that cannot be used, the reason.
+        The headers are those of the records that the caller has read or written; the others are read here. Return the
+        reason for each record that cannot be used.
         """
         with locked(self.path / LOCK):
             if not self.overwrite:

@@ -1,12 +1,10 @@
-"""Task classes of mteb, and the benchmark of the retrieval tasks.
-
-The start-up hook imports this module while mteb itself is only partly imported, so it imports submodules of mteb, never
-names from ``mteb``.
-"""
+"""Task classes of mteb, and the benchmark of the retrieval tasks."""
 
 from typing import Any
 
 import datasets
+
+# The start-up hook imports this module while mteb itself is only partly imported, so names come from its submodules
 import mteb  # noqa: F401  # complete before its parts are used, unless it is mteb that imports us
 from mteb.abstasks.retrieval import AbsTaskRetrieval
 from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
@@ -68,17 +66,15 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
     def task_specific_scores(
         self, scores: Any, qrels: Any, results: dict[str, dict[str, float]], hf_split: str, hf_subset: str
     ) -> dict[str, Any]:
-        """Return our scores of one subset from mteb's ranking of the whole pool; they replace mteb's scores.
-
-        mteb's nDCG and recall break ties by document id; ours are expected values over ties (see `metrics.ranking`).
-        NaN among the similarities is an InputError.
-        """
+        """Return our scores of one subset from mteb's ranking of the whole pool; NaN in it is an InputError."""
         pool = self.source().pool(self.short, hf_subset)
         try:
             rankings = Rankings.from_retrieved(pool, results)
         except ValueError as error:
             raise InputError(f"{pool.task}, {pool.subset}: {error}; load the model in float32") from error
         self.predictions[hf_split, hf_subset] = rankings
+        # They replace those of mteb, which breaks ties by document id; ours are expected values over ties
+        # (`metrics.ranking`)
         return scores_for_json(score_subset(rankings).scores)
 
 

@@ -26,6 +26,7 @@ class PrivateName:
         except ImportError:
             return False
         for part in (self.used_in or self.name).split("."):
+            # A field without a default is no attribute of its class
             if part in getattr(value, "__dataclass_fields__", {}):
                 return True
             if not hasattr(value, part):

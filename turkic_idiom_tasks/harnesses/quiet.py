@@ -11,13 +11,11 @@ from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Silence mteb and its libraries: log lines below errors, Python's warnings, progress bars. Errors still propagate.
-
-    Everything that is written to ``sys.stderr`` meanwhile is dropped: not every library has an option for its bars.
-    """
+    """Silence mteb and its libraries: log lines below errors, Python's warnings, progress bars; errors propagate."""
     disabled_level = logging.root.manager.disable
     logging.disable(logging.WARNING)  # libraries would reset the levels of their loggers when they are imported
     try:
+        # All of stderr is dropped, because not every library has an option for its bars
         with warnings.catch_warnings(), quiet_loading(), redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
             yield
