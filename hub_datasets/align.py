@@ -2,12 +2,8 @@
 
 As in the paper, the meanings of a concept in the aligned languages are put together and compared with the definitions
 of the new language by the cosine of their vectors. The pairs are one-to-one: those that make the sum of the cosines
-above a floor as large as possible (`scipy.sparse.csgraph.min_weight_full_bipartite_matching`). Only the nearest
-neighbours of a concept take part, so that 10,000 concepts and 10,000 definitions need neither the memory nor the time
-of a full table.
-
-The vectors are arguments, because this package loads no model. What is right is known where an idiom of the dictionary
-is that of an entry of the lexicon: precision and recall are over these pairs, and the threshold is chosen on them.
+above a floor as large as possible (`scipy.sparse.csgraph.min_weight_full_bipartite_matching`). The vectors are
+arguments, because this package loads no model. Precision, recall and the threshold are over the known pairs.
 """
 
 import hashlib
@@ -105,8 +101,7 @@ def build_problem(
     """Return what is to be aligned: every concept that has a meaning in another language, and the candidates.
 
     The entries of the language that counts as new say what is right; their meanings are not shown. With `hide_half`
-    half of the concepts are left out, chosen by a hash, so that half of the candidates have no right concept, as in a
-    dictionary that has much more than the lexicon.
+    half of the concepts are left out.
     """
     concepts, concept_texts = [], []
     for name, concept in sorted(lexicon.concepts.items()):
@@ -115,6 +110,8 @@ def build_problem(
             entry = lexicon.of(code).get(name)
             if code != language and entry is not None and entry.meaning is not None:
                 texts[code] = entry.meaning
+        # By a hash; half of the candidates then have no right concept, as in a dictionary with much more than the
+        # lexicon
         if texts and not (hide_half and hashlib.sha256(name.encode()).digest()[0] % 2):
             concepts.append(name)
             concept_texts.append(texts | ({ENGLISH: concept.gloss} if concept.gloss else {}))
@@ -129,6 +126,7 @@ def build_problem(
         for form in _forms(entry, language):
             columns[name] |= columns_by_form[form]
     same = lexicon.judged(SAME)
+    # What is right is known where an idiom of the dictionary is that of an entry of the lexicon
     right = []
     for name in concepts:
         partners = (name, *same.get(name, ()))
@@ -248,6 +246,8 @@ def review_rows(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) ->
 def _neighbours(concept_vectors: Vectors, candidate_vectors: Vectors, floor: float) -> dict[tuple[int, int], float]:
     """Return (row, column) -> cosine of the nearest candidates of each concept that reach the floor."""
     cosines: dict[tuple[int, int], float] = {}
+    # Only the nearest neighbours, so that 10,000 concepts and 10,000 definitions need neither the memory nor the time
+    # of a full table
     n_kept = min(NEIGHBOURS, len(candidate_vectors))
     for start in range(0, len(concept_vectors), _ROWS):
         block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T

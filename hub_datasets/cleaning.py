@@ -53,11 +53,7 @@ class Cleaned(NamedTuple):
 
 
 def clean_reading(reading: Reading, language: Language) -> Cleaned:
-    """Return a reading as the lexicon stores it.
-
-    A meaning, example or variant that cannot be stored is removed. If the idiom cannot be stored, the whole reading is
-    refused.
-    """
+    """Return a reading as the lexicon stores it, without texts that cannot be stored; refused if its idiom cannot."""
     idiom = clean_text(reading.idiom, language)
     problem = idiom_problem(idiom, language)
     if problem:
@@ -147,15 +143,12 @@ def without_accents(text: str) -> str:
 
 
 def concept_stems(idioms: Iterable[IdiomKey]) -> dict[IdiomKey, str]:
-    """Return the concept id of the first sense of each idiom.
-
-    The id is the slug if that is short enough and no other idiom has the same. Otherwise every idiom with this slug
-    gets the slug and a hash of the idiom, so that the ids do not depend on the order of the rows.
-    """
+    """Return the concept id of the first sense of each idiom: its slug, or the slug and a hash of the idiom."""
     slugs = {key: slug(key[1], key[0]) for key in sorted(set(idioms))}
     uses = Counter(slugs.values())
     stems = {}
     for key, name in slugs.items():
+        # Every idiom with a slug that others have gets the hash, so that the ids do not depend on the order of the rows
         if len(name) > SLUG_LIMIT or not name or uses[name] > 1:
             short = name[: SLUG_LIMIT + 1].rpartition("-")[0] if len(name) > SLUG_LIMIT else name
             digest = hashlib.sha256("\n".join(key).encode()).hexdigest()[:_HASH_DIGITS]

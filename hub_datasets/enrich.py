@@ -1,9 +1,7 @@
 """Enrichment: citation form, meaning and example for the idioms of a list or the gaps of a lexicon.
 
-A model writes each text within one language, as in the paper (appendix A). What is there already stays: only a missing
-meaning or example is filled in, and the idiom of a lexicon never changes. The idioms of a bare list are as their author
-wrote them, so there the model's citation form takes their place if it has a word in common with them, and the given
-form stays as a variant. An example in which the annotator does not find the idiom is left out.
+A model writes each text within one language, as in the paper (appendix A). Only a missing meaning or example is filled
+in, and the idiom of a lexicon never changes.
 """
 
 import json
@@ -132,7 +130,8 @@ def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: s
         return entry
     counts.update(removed.what for removed in cleaned.notes)
     new, result = cleaned.reading, entry
-    # A model asked for a citation form sometimes answers with another idiom, which would replace the author's own.
+    # The idioms of a bare list are as their author wrote them, so the model's citation form takes their place. But the
+    # model sometimes answers with another idiom, which would replace the author's own.
     if is_list and compared(new.idiom, language) != compared(entry.idiom, language):
         if share_stem(new.idiom, language, entry.idiom, language):
             result = replace(result, idiom=new.idiom, variants=tuple(dict.fromkeys((*entry.variants, entry.idiom))))

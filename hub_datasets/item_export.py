@@ -1,9 +1,7 @@
 """Export of the items for language models as a dataset of its own on the Hub, which Inspect and EuroEval read.
 
-Every set has a config whose name begins with the language, ``tr_meaning`` or ``tr_uz_equivalent``, because EuroEval
-takes the language from there. The splits are ``test`` and, for examples in a prompt, ``train``. The root ``eval.yaml``
-has a task for each config in Inspect's form. EuroEval has no prompts for Turkic languages and takes the keys at its top
-level, which Inspect ignores. The items are a second dataset because mteb's ``eval.yaml`` allows none of these keys.
+The splits are ``test`` and, for examples in a prompt, ``train``. The root ``eval.yaml`` has a task for each config in
+Inspect's form. The items are a second dataset because mteb's ``eval.yaml`` allows none of the keys of the two.
 """
 
 import hmac
@@ -35,10 +33,7 @@ def is_held_out(concept: str, share: float, salt: bytes) -> bool:
 def item_layout(
     lexicon: Lexicon, *, licence: str | None = None, is_chosen: Callable[[str], bool] = lambda concept: True
 ) -> HubLayout:
-    """Return the items of a lexicon as a dataset, in memory; for the licence see `cards.dataset_card`.
-
-    Of the test items only those about chosen concepts are there.
-    """
+    """Return the items of a lexicon as a dataset in memory, of the test items those about chosen concepts alone."""
     files: Files = {}
     left_out = []
     dataset = LexiconDataset(lexicon)
@@ -46,7 +41,8 @@ def item_layout(
         # EuroEval has one set of labels for all configs
         if KINDS[item_set.kind].n_options > N_OPTIONS:
             continue
-        config = "_".join((*item_set.languages, item_set.kind))  # tr_meaning, or tr_uz_equivalent
+        # EuroEval takes the language from the beginning of the name: tr_meaning, or tr_uz_equivalent
+        config = "_".join((*item_set.languages, item_set.kind))
         for split in (TEST, TRAIN):
             items = items_of_set(dataset, item_set, split=split)
             if split == TEST:
@@ -80,6 +76,7 @@ def item_layout(
         tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},
     )
+    # EuroEval has no prompts for Turkic languages, and takes those at the top level of this file, which Inspect ignores
     return layout_of(files, left_out, readme=readme, head="item_eval.yaml", tasks=tasks)
 
 

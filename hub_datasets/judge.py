@@ -1,12 +1,9 @@
 """Judging: HIGH, MEDIUM or LOW for a pair of idiom and meaning, or for an explanation, by one model or a panel.
 
-The scale and the first version of the prompts are the paper's (appendix B). The verdict of a panel is the quality with
-the most readable votes; in a tie, the lowest of the tied qualities. A case without a readable verdict has no quality
-and counts in no share.
-
-Explanations are read from samples of lm-eval, logs of Inspect and lines of one's own, which are ``{"id": ...,
-"language": "tr", "idiom": ..., "reference": ..., "answer": ...}``; ``concept``, the unit that is resampled, is the id
-unless it is given, and ``mode`` divides the results further.
+The scale and the first version of the prompts are the paper's (appendix B). Explanations are read from samples of
+lm-eval, logs of Inspect and lines of one's own, which are ``{"id": ..., "language": "tr", "idiom": ..., "reference":
+..., "answer": ...}``; ``concept``, the unit that is resampled, is the id unless it is given, and ``mode`` divides the
+results further.
 """
 
 import hashlib
@@ -294,10 +291,7 @@ def vote_of(reply: Reply, *, model: str, prompt: str) -> Vote:
 
 
 def quality_shares(judged: Sequence[Judged]) -> list[Share]:
-    """Return the shares of each group without planted errors, and their mean if there are several groups.
-
-    The mean weighs the groups alike. It has no value if one of them has no readable verdict.
-    """
+    """Return the shares of each group without planted errors, and their mean if there are several, groups alike."""
     groups: dict[str, list[Judged]] = {}
     for verdict in judged:
         if not verdict.case.planted:

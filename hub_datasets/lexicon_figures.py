@@ -1,7 +1,4 @@
-"""Figures of a lexicon: sizes, spans, similarity of the languages' idioms, and attestation.
-
-Attestation is the share of the idioms of a language that an outside dictionary lists.
-"""
+"""Figures of a lexicon: sizes, spans, similarity of the languages' idioms, and attestation by outside dictionaries."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,14 +1,10 @@
 """Planted errors: wrong texts of known kinds, which a verifier or a judge must catch before its verdicts count.
 
-They are made from other texts of the same lexicon, so nothing but the meaning gives them away:
-
 - ``other``: the meaning of another idiom, chosen by a hash;
 - ``shifted``: the meaning of the idiom whose own meaning shares the largest part of its words;
 - ``literal``: what the words of the idiom literally say, where the entry has a literal paraphrase;
 - ``other example``: an example of another idiom;
 - ``literal example``: the entry's own sentence in which the words are used literally.
-
-No text is taken from a concept that is judged ``same`` or ``near``, because it would be no error.
 """
 
 import hashlib
@@ -31,8 +27,7 @@ def plant(
 ) -> list[tuple[str, Entry]]:
     """Return kind of error and copy with it, of a share of the entries; the kinds take turns.
 
-    The concepts have meanings. The share, in (0, 1], is of their entries, at least one. Where an error of one kind
-    cannot be made of an entry, the next kind is tried.
+    The concepts have meanings. The share, in (0, 1], is of their entries, at least one.
     """
     entries = lexicon.of(language)
     equivalents = lexicon.judged(SAME, NEAR)
@@ -42,7 +37,9 @@ def plant(
     order = sorted(concepts, key=lambda concept: _hash(f"{SEED}/plant/{language}/{concept}"))
     planted: list[tuple[str, Entry]] = []
     for concept in order[: math.ceil(share * len(order))]:
+        # A text of a concept that is judged the same or near would be no error
         similar = equivalents.get(concept, set()) | {concept}
+        # Where an error of one kind cannot be made of an entry, the next kind is tried
         for turn in range(len(kinds)):
             kind = kinds[(len(planted) + turn) % len(kinds)]
             entry = entries[concept]
@@ -85,6 +82,7 @@ def _wrong_text(
         literal = paraphrase[len(before) : len(paraphrase) - len(after)].strip()
         return literal if literal and literal != entry.meaning else None
     idiom = fold(entry.idiom, language)
+    # Other texts of the same lexicon, so that nothing but the meaning gives them away
     texts: dict[str, str] = {}  # concept -> its text, which would be wrong in this entry
     for concept, other in sorted(entries.items()):
         text = other.meaning if kind in MEANING_KINDS else other.example

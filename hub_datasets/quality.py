@@ -95,13 +95,11 @@ def circular_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
 
 
 def idiom_in_meaning(entries: Sequence[Entry], language: Language) -> Breaches:
-    """Yield meanings that hold the idiom of another entry word for word, its last word in whatever inflection.
-
-    Ordinary collocations are no idioms, so a meaning may use them.
-    """
+    """Yield meanings that hold the idiom of another entry word for word, its last word in whatever inflection."""
     idioms: dict[str, list[tuple[list[str], Entry]]] = defaultdict(list)  # by the first word
     for entry in entries:
         idiom_words = _words_of(entry.idiom, language, content_only=False)
+        # Ordinary collocations are no idioms, so a meaning may use them
         if len(idiom_words) > 1 and not entry.collocation:
             idioms[idiom_words[0]].append((idiom_words, entry))
     for entry in entries:
@@ -183,10 +181,7 @@ RULES = (
 
 
 def copied_examples(lexicon: Lexicon) -> Breaches:
-    """Yield concepts whose examples are translations of one sentence in several languages.
-
-    Idioms are left out of the comparison, because cognate idioms share their words anyway.
-    """
+    """Yield concepts whose examples are translations of one sentence in several languages."""
     for concept in sorted(lexicon.concepts):
         examples: dict[str, Counter[str]] = {}  # language code -> beginnings of the words
         copies = []
@@ -195,6 +190,8 @@ def copied_examples(lexicon: Lexicon) -> Breaches:
             if entry is None or not entry.example:
                 continue
             text = entry.example
+            # Without the idioms, because cognate idioms share their words anyway; from the end, so that offsets stay
+            # right
             for span in reversed(entry.spans or ()):
                 text = text[: span.start] + text[span.end :]
             stems = Counter(word[:_EXAMPLE_LETTERS] for word in skeleton(text, LANGUAGES[code]).split())

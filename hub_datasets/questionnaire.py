@@ -1,7 +1,6 @@
 """A page on which people answer items for language models, as the human row beside the scores of models.
 
-The page is one file that needs nothing else and does not hold the key: an item is named by the digest of its content,
-because its id has the English name of the concept. `results.people` reads what the page exports.
+The page is one file that needs nothing else and does not hold the key. `results.people` reads what it exports.
 """
 
 from collections.abc import Sequence
@@ -26,14 +25,11 @@ INVITATION = (
 
 
 def questionnaire_page(dataset: Dataset, subsets: Sequence[tuple[str, str]], *, n: int) -> tuple[str, int]:
-    """Return the page with n items of some tasks and subsets, as many of each as of any other, and how many it has.
-
-    A hash decides which, so that everybody gets the same items. No concept is asked about twice, because one item may
-    give the answer to another one.
-    """
+    """Return the page with n items of some tasks and subsets, as many of each as of any other, and how many it has."""
     waiting = []  # of each subset the items that may be asked next, the next one last
     for task, subset in subsets:
         items = find_items(dataset, task, subset)
+        # By a hash, so that everybody gets the same items
         rows = sorted(items.rows if items else (), key=lambda item: stable_hash("questionnaire", task, item.id))
         waiting.append((task, subset, rows))
     chosen: list[dict[str, Any]] = []
@@ -41,12 +37,14 @@ def questionnaire_page(dataset: Dataset, subsets: Sequence[tuple[str, str]], *, 
     for task, subset, rows in cycle(waiting):
         if len(chosen) == n or not any(rows for *_, rows in waiting):
             break
+        # No concept is asked about twice, because one item may give the answer to another one
         while rows and rows[-1].concept in concepts:
             rows.pop()
         if not rows:
             continue
         item = rows.pop()
         concepts.add(item.concept)
+        # The digest names the item, because its id has the English name of the concept
         row = {"task": task, "subset": subset, "digest": row_digest(item), "language": item.language}
         if task in OPEN_TASKS:  # the prompt ends with the label of the answer
             chosen.append(row | {"question": open_prompt(item, task, NATIVE).rpartition("\n")[0], "options": None})

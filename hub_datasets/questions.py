@@ -1,12 +1,4 @@
-"""Questions to language models, the file that keeps every answer, and what may be spent; nothing is sent here.
-
-Inspect has a cache, but it cannot promise that no answer is paid for twice (read in version 0.3.285): what it cannot
-write is lost without a word, an answer belongs to one address and to every setting that Inspect has, and no public name
-tells a dry run whether an answer is there. Its files are pickles, too, which this project does not load.
-
-So the answers are lines of JSON in a file that is only ever appended to, each in one write. A process that is killed
-can leave one line cut off at the end, which is skipped from then on.
-"""
+"""Questions to language models, the file that keeps every answer, and what may be spent; nothing is sent here."""
 
 import hashlib
 import json
@@ -98,6 +90,10 @@ class Answer(BaseModel):
     date: str
 
 
+# Inspect has a cache, but it cannot promise that no answer is paid for twice (read in version 0.3.285): what it cannot
+# write is lost without a word, an answer belongs to one address and to every setting that Inspect has, and no public
+# name tells a dry run whether an answer is there. Its files are pickles, too, which this project does not load. So the
+# answers are lines of JSON in a file that is only ever appended to.
 class AnswerFile:
     """Answers in a file, which only the process that holds its lock may use; see `open_answers`."""
 
@@ -145,18 +141,14 @@ def open_answers(path: Path) -> Iterator[AnswerFile]:
 
 
 def name_on_server(model: str) -> str:
-    """Return how answers name a model: without what only says that its server speaks OpenAI's protocol.
-
-    So the answers to ``gpt-4.1``, ``openai/gpt-4.1`` and ``openai-api/my-server/gpt-4.1`` are the same ones.
-    """
+    """Return how answers name a model: without what only says that its server speaks OpenAI's protocol."""
+    # So the answers to gpt-4.1, openai/gpt-4.1 and openai-api/my-server/gpt-4.1 are the same ones
     return re.sub(r"^(openai|openai-api/[^/]+)/", "", model)
 
 
 def answer_key(model: str, prompt: str, messages: Messages, settings: Asking) -> str:
-    """Return what names an answer: a hash of the model, the version of the prompt, the parameters and the texts.
-
-    The address of the server is no part of it, because a model keeps its name when its server moves.
-    """
+    """Return what names an answer: a hash of the model, the version of the prompt, the parameters and the texts."""
+    # Without the address of the server, because a model keeps its name when its server moves
     parameters = settings.model_dump(include={"temperature", "answer_tokens", "seed"})
     parts = {"model": name_on_server(model), "prompt": prompt, "parameters": parameters, "messages": list(messages)}
     return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode("utf-8")).hexdigest()
@@ -203,12 +195,8 @@ def estimate(model: str, questions: Sequence[Question], settings: Asking, answer
 
 
 def read_answer(text: str, answer: type[Value]) -> Value:
-    """Return the JSON object in what a model wrote, strictly, whatever stands around it.
-
-    Models put JSON into fences, think aloud before it, or explain it afterwards. None of that changes what is read, but
-    the object itself must be valid JSON with the expected fields. No such object, or several that differ, is a
-    MalformedError.
-    """
+    """Return the JSON object in what a model wrote, read strictly; none, or several that differ: MalformedError."""
+    # Models put JSON into fences, think aloud before it, or explain it afterwards; none of that changes what is read
     spoken = without_reasoning(text[:_LONGEST])
     values: list[Value] = []
     problem = "no JSON object in the answer" if text.strip() else "the answer is empty"

@@ -26,12 +26,7 @@ READ_STATUS = ("accepted", "read")  # of entries that a second reader found no f
 
 
 def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int = SEED) -> list[Entry]:
-    """Return n entries to review, or all, the doubtful ones first.
-
-    Test concepts of retrieval and the others have the same shares among the n entries as in the lexicon; of both kinds
-    the entries with the most doubts are taken, and among equals a hash of seed and concept decides. So every reviewer
-    gets the same entries in the same order, and a larger n only adds some.
-    """
+    """Return n entries to review, or all, the doubtful ones first; a larger n only adds some."""
     entries = list(lexicon.of(language).values())
     if not entries:
         known = ", ".join(code for code in LANGUAGES if lexicon.of(code))
@@ -40,13 +35,15 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     def rank(entry: Entry) -> tuple[int, str]:
         # No public source attests it, it may be a collocation, or a second reader did not accept it as it was.
         n_doubts = (entry.attested is None) + entry.collocation + (entry.status not in READ_STATUS)
-        # A hash, because with a random generator the place of an entry would depend on all the others.
+        # A hash, because with a random generator the place of an entry would depend on all the others; so every
+        # reviewer gets the same entries in the same order.
         return -n_doubts, hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
 
     n = len(entries) if n is None else min(n, len(entries))
     test = [entry for entry in entries if retrieval_split(entry.concept) == TEST]
     others = [entry for entry in entries if retrieval_split(entry.concept) != TEST]
-    n_test = (2 * n * len(test) + len(entries)) // (2 * len(entries))  # n * share of the test concepts, rounded
+    # Test concepts of retrieval have the share among the n entries that they have in the lexicon, rounded
+    n_test = (2 * n * len(test) + len(entries)) // (2 * len(entries))
     chosen = sorted(test, key=rank)[:n_test] + sorted(others, key=rank)[: n - n_test]
     return sorted(chosen, key=rank)
 
@@ -78,12 +75,10 @@ def words_of(language: str | None) -> dict[str, str] | None:
 
 
 def page_with(path: Path, data: Mapping[str, Any], language: str | None) -> str:
-    """Return a page with its data in it, and the texts of the page in a language; None is English.
-
-    Its content security policy allows its own style and script, and nothing from anywhere else.
-    """
+    """Return a page with its data in it, and the texts of the page in a language; None is English."""
     about = {"language": language, "name": LANGUAGES[language].name if language else "", "words": words_of(language)}
     html = path.read_text("utf-8").replace("@SHARED@", SHARED.read_text("utf-8"))
+    # The page may run its own style and script, and nothing from anywhere else
     policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
     for name in ("style", "script"):
         content = html.partition(f"<{name}>")[2].partition(f"</{name}>")[0]

@@ -48,19 +48,20 @@ class Disagreement(NamedTuple):
 def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of files from outside, in their order, and everything that is wrong with them.
 
-    The files are JSON lines, as the page of reviews exports them. In another revision of the lexicon an entry may have
-    other texts, but not another idiom. Reviews after `today` are refused, because nothing newer could replace them.
+    The files are JSON lines, as the page of reviews exports them.
     """
 
     def check(review: Review) -> None:
         entry = lexicon.of(review.language).get(review.concept)
         if entry is None:
             raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
+        # In another revision of the lexicon an entry may have other texts, but not another idiom
         if entry.idiom != review.idiom:
             raise MalformedError(
                 f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
                 f"{display(review.idiom)}; remove the line, and have the entry reviewed again"
             )
+        # Nothing newer could replace a review after today
         latest = max(review.date, review.stamp[0][: len(review.date)])
         if date.fromisoformat(latest) > today + _TIME_ZONES:
             raise MalformedError(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")

@@ -2,8 +2,7 @@
 
 The sentences belong to others and stay where they are. A folder of annotations has ``corpora.jsonl``, which says where
 each corpus is published, and a file such as ``tr.jsonl`` for each language, an annotation a line: the place of the
-sentence, the hash of its text, and what readers saw there. The join checks every hash, so that no annotation is ever
-put on a sentence of another edition.
+sentence, the hash of its text, and what readers saw there.
 """
 
 import hashlib
@@ -118,11 +117,7 @@ def fetch(folder: Path, corpora: Path) -> Iterator[Path]:
 
 
 def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False) -> Joined:
-    """Join the annotations of a folder with the corpora of a user; with `unseen` only those of span test concepts.
-
-    A sentence of several idioms becomes one row with all their spans. In literal use nothing is tagged. A sentence with
-    an unclear expression is left out, because neither tagging it nor leaving it untagged would be right.
-    """
+    """Join the annotations of a folder with the corpora of a user; with `unseen` only those of span test concepts."""
     joined, known = Joined(), read_corpora(folder)
     texts_seen: dict[tuple[str, str], tuple[str, ...]] = {}  # language and text -> the place that it was taken from
     for language in LANGUAGES:
@@ -131,6 +126,7 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             place = (annotation.corpus, annotation.file, annotation.sentence)
             if annotation.corpus not in known or annotation.file not in known[annotation.corpus].files:
                 raise InputError(f"{folder}: {CORPORA} does not name {annotation.corpus}/{annotation.file}; add it")
+            # A sentence of several idioms becomes one row with all their spans
             by_place[place].append(annotation)
         sentences: dict[Path, dict[str, CorpusSentence]] = {}  # of each file by id
         for place, of_sentence in by_place.items():
@@ -145,11 +141,13 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
                 reason = MISSING
             elif sentence is None:
                 reason = "the sentence is not in the file"
+            # No annotation may be put on a sentence of another edition
             elif {digest(sentence.text)} != {annotation.sha256 for annotation in of_sentence}:
                 reason = "the sentence reads otherwise"
             elif texts_seen.setdefault((language, sentence.text), place) != place:
                 reason = "the sentence stands in another corpus too"
             elif any(annotation.sense == UNCLEAR for annotation in of_sentence):
+                # Neither tagging the expression nor leaving it untagged would be right
                 reason = "the sentence has an unclear expression"
             if reason is not None:
                 joined.left_out[corpus.corpus, reason] += len(of_sentence)

@@ -1,9 +1,4 @@
-"""Find idioms of a lexicon in running text, where most sentences have none.
-
-The annotator assumes that the idiom is there, and takes what is most like it. Here every word must be there by its
-stem, the words stand close together, and a candidate has a cost that says how far it is from the citation form. What
-is found may be literal, or chance; people have to read it.
-"""
+"""Find idioms of a lexicon in running text, where most sentences have none; people have to read what is found."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -51,6 +46,7 @@ class Miner:
         self._forms_by_stem: dict[str, list[tuple[str, Form]]] = defaultdict(list)
         for concept, form in forms:
             needed = [word for word in form if not word.optional] or list(form)
+            # Few sentences have the rarest word, so few forms have to be matched with each
             rarest = min(needed, key=lambda word: sum(n_forms_with[stem] for stem in word.stems))
             for stem in rarest.stems:
                 self._forms_by_stem[stem].append((concept, form))
@@ -78,6 +74,8 @@ class Miner:
     def _match(
         self, concept: str, form: Form, sentence: CorpusSentence, tokens: Sequence[Token], places: Sequence[Span]
     ) -> Candidate | None:
+        # The annotator knows that the idiom is there, and takes what is most like it. Here every word must be there by
+        # its stem, and the words stand close together.
         options = []
         for word in form:
             found = find_candidates(word, tokens, self.language.code)

@@ -35,11 +35,8 @@ class Prompt:
         return f"{self.name}-{self.version}"
 
     def messages(self, texts: Mapping[str, str], *, plain: Mapping[str, str] | None = None) -> list[dict[str, str]]:
-        """Return the conversation that asks this prompt about some texts, each under its name.
-
-        The `texts` are of somebody else: they become JSON strings, so that quotation marks and line breaks in them
-        cannot end them, and what they say stays data. The `plain` ones are ours, such as the name of a language.
-        """
+        """Return the conversation that asks this prompt about untrusted texts by name; the `plain` ones are our own."""
+        # As JSON strings, quotation marks and line breaks in them cannot end them, and what they say stays data
         quoted = {name: json.dumps(text, ensure_ascii=False) for name, text in texts.items()}
         values = {**(plain or {}), **quoted}
         return [

@@ -2,11 +2,7 @@
 
 Corpus: Eryiğit, Şentaş and Monti (2022), Gamified crowdsourcing for idiom corpora construction. Only the rows of the
 category ``idiom`` are used, and only these columns of them: the idiom, the sentence, its words, and the numbers of the
-gold words. The lemmas and the idiom's words are not read.
-
-In the imported lexicon every sentence is an entry, and the gold words are its spans. The sentences of an idiom are
-senses of one concept (``ayvayi-yemek``, ``ayvayi-yemek--2``, …), so that all of them are in one split. There are no
-meanings.
+gold words. In the imported lexicon every sentence is an entry without a meaning, and the gold words are its spans.
 """
 
 import ast
@@ -113,6 +109,7 @@ def import_dodiom(path: Path) -> Imported:
     for idiom, sentence, spans in kept:
         stem = stems["tr", idiom]
         n_senses[stem] += 1
+        # The sentences of an idiom are senses of one concept, so that all of them are in one split
         concept = sense_id(stem, n_senses[stem])
         imported.concepts.append(Concept(concept, ""))
         imported.entries["tr"].append(Entry(concept, idiom, None, sentence, spans, source=FORMAT))

@@ -53,10 +53,7 @@ def read(path: Path) -> Iterator[SourceRow]:
 
 
 def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) -> dict[str, tuple[str, str]]:
-    """Return column -> language code and field of the columns that hold texts of a language.
-
-    A name that is almost one of them is an error, because its column would silently be missing.
-    """
+    """Return column -> language code and field of the columns that hold texts of a language."""
     codes = {}
     for language in LANGUAGES.values():
         for name in (language.code, language.subset, language.script_code.lower(), language.name.lower()):
@@ -74,6 +71,7 @@ def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) ->
                 f"{path}:1: unknown column {display(column)}: no language has the code {match['name']}; fill in its "
                 f"record in {record}, and run the same command again; CONTRIBUTING.md explains the fields"
             )
+        # A name that is almost a known one is an error, because its column would silently be missing
         elif column not in (GLOSS, CONCEPT) and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
             raise InputError(f"{path}:1: unknown column {display(column)}, nearest: {near[0]}; rename or remove it")
     if not columns:

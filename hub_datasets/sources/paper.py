@@ -45,8 +45,9 @@ def read(path: Path) -> Iterator[SourceRow]:
 
 
 def _parse(place: str, text: str) -> Any:
-    """Return the value of the JSON text at a place; NaN is what pandas writes for a missing cell."""
+    """Return the value of the JSON text at a place."""
     try:
+        # NaN is what pandas writes for a missing cell
         return parse_json(text.encode("utf-8"), special_numbers=True)
     except MalformedError as error:
         raise InputError(f"{place}: {error}; put one JSON object on each line, or one JSON list") from error

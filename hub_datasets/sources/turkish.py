@@ -1,8 +1,7 @@
 """Readers of two Turkish dictionaries of idioms.
 
 kevser: the list of kevser-cansu (Acıkhack 2022), ``Deyimler;Türkçe Anlamı;İngilizce Anlamı``. It has idioms and a few
-proverbs, each with one meaning and a machine translation of it. Idioms and meanings begin with a capital letter, which
-is made small unless the word is a name, so that equal meanings are equal texts.
+proverbs, each with one meaning and a machine translation of it.
 
 tdk: a dump with the columns soz_id, sozum, atara, anlami, anahtar, turu2, gosterim_tarihi. Rows whose ``turu2`` is
 Deyim are idioms. ``anlami`` is HTML with numbered senses (``1. … 2. …``); each is a definition, followed by examples in
@@ -64,6 +63,7 @@ def read_kevser(path: Path) -> Iterator[SourceRow]:
 
 def small_initial(text: str) -> str:
     """Return Turkish text with a small first letter, unless its first word is a name or an abbreviation."""
+    # The list begins every text with a capital letter; made small, equal meanings are equal texts
     text = text.strip()
     first = text.split(maxsplit=1)[0] if text else ""
     is_name = first in NAMES or re.search(r"['’`´]", first) or (len(first) > 1 and first.isupper())

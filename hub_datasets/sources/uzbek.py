@@ -11,8 +11,6 @@ certain, and removed otherwise. The report counts both:
   section after them, names of authors. A meaning without a definition is removed.
 - examples: argument slots before them (``kim? nimani?``), and the sentence that the extraction cut off at 600
   characters.
-
-Because of the capitals it is not known which words are names, so every headword is lower-cased.
 """
 
 import re
@@ -110,6 +108,7 @@ def _is_torn(raw: _Raw, following: _Raw) -> bool:
 
 def _source_row(raw: _Raw) -> SourceRow:
     headword = _plain_headword(raw.headword)
+    # Because of the capitals it is not known which words are names, so every headword is lower-cased
     citation, variants = resolve_forms(lower(clean(headword, _UZBEK), _UZBEK))
     problem = ""
     if headword.endswith("-"):
@@ -211,16 +210,13 @@ def _example(original: str, notes: list[Note]) -> str | None:
 
 
 def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
-    """Return the reliable variants of the column; a note is added for each of the others.
-
-    The extraction separates variants by semicolons, but there are semicolons within variants too. A part is a variant
-    if it is at least as long as the idiom and ends with the same verb, negated or not as in the idiom (the column has
-    antonyms too).
-    """
+    """Return the reliable variants of the column; a note is added for each of the others."""
     variants: list[str] = []
     citation_words = citation.split()
     verb = citation_words[-1][:3] if citation_words else ""  # by its first letters, because its endings differ
     separator = r";|\|\|" if "," in citation else r"[;,]|\|\|"
+    # The extraction separates variants by semicolons, but there are semicolons within variants too. So a part must be
+    # at least as long as the idiom, and end with the same verb, negated or not as there: the column has antonyms too.
     for part in re.split(separator, _NOISE.empty_slot.sub("", cell)):
         part = part.strip(" :")
         if not part:
