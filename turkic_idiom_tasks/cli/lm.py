@@ -269,7 +269,8 @@ def _report_cells(sets: Sequence[ScoredSubset], resampled: Resampled) -> list[st
 
 
 def _short(score: float) -> str:
-    """Return a score without the zero before its decimal point: the table has ten columns."""
+    """Return a score without the zero before its decimal point."""
+    # The table has ten columns, and no room for the zeros
     return "-" if math.isnan(score) else f"{score:.3f}".replace("0.", ".")
 
 

@@ -56,6 +56,8 @@ class _PrintableFormatter(logging.Formatter):
         return printable(without_keys(" ".join(super().format(record).splitlines())))
 
 
+# No tracebacks of typer, which may show local variables and so keys; no markup, which would read "[default: all]" in a
+# help text as a tag
 app = typer.Typer(
     name="turkic-idiom",
     cls=_Commands,

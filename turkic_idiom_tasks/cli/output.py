@@ -64,7 +64,8 @@ def score_text(value: float) -> str:
 
 
 def interval_text(low: float, high: float, *, between: str = "-") -> str:
-    """Return an interval without the zeros before the decimal points, to leave room, and a dash where undefined."""
+    """Return an interval without the zeros before the decimal points, and a dash where it is undefined."""
+    # Most tables have no room for the zeros
     return "-" if math.isnan(low) or math.isnan(high) else f"{low:.3f}{between}{high:.3f}".replace("0.", ".")
 
 

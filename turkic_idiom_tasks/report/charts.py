@@ -1,8 +1,6 @@
 """Charts as Vega-Lite and as SVG, for a page or as a file, without scripts and without references to other files.
 
-Text and axes have the colour of the page around them, light or dark; a file that is opened by itself has its own
-background. Series differ in colour (safe for colour-blind readers) and in shape or place. Everything is drawn in the
-given order.
+Everything is drawn in the given order.
 """
 
 import json
@@ -23,9 +21,11 @@ except ModuleNotFoundError as error:
 
 # After Okabe and Ito (2008), darkened where needed: each has a contrast of at least 3:1 on white and on #16181d.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8589a", "#a67c00", "#4a90c2", "#8a8a8a", "#7a6ad8", "#c4564f")
+# Series differ in shape or place too, because some readers do not tell all colours apart
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASHES = ([1, 0], [6, 3], [2, 2])
 
+# Text and axes have the colour of the page around them, light or dark
 _INK = "currentColor"
 _FONT = "Arial, Helvetica, 'Liberation Sans', sans-serif"  # their letters have the same widths
 _TILE_SCALE = ["#5aa2d4", "#b5d5ea", "#f7f7f7", "#fdc692", "#f08a3c"]  # blue below 0, orange above; dark text on all
@@ -35,6 +35,7 @@ _WIDTH = 420
 _TILE_WIDTH = 37  # holds "+0.25"; five columns and a name fit 340 px
 _LINE = 20  # letters of a row's name that stand in one line
 _PARTS_ROLE = re.compile(r' role="graphics-\w+" aria-roledescription="[\w -]*"')  # only the whole chart has a role
+# A file that is opened by itself has no page around it, so it brings its own colours
 _ALONE = (
     "svg:root{background:#fff;color:#1b1d22}"
     "@media (prefers-color-scheme:dark){svg:root{background:#16181d;color:#e6e6e6}}"

@@ -75,10 +75,9 @@ class Report:
 def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Sequence[str] = ()) -> Report:
     """Compare the results of two systems on every task and subset that they have, except similarity tasks.
 
-    Spearman's correlation of a similarity task is no mean over items, so the tests of this comparison do not apply.
-    Tasks are T1, T2, T3, T4, full names, or ``spans``; empty for all. Both results must have the same tasks and
-    subsets.
+    Tasks are T1, T2, T3, T4, full names, or ``spans``; empty for all. Both results must have the same ones.
     """
+    # Spearman's correlation of a similarity task is no mean over items, so the tests here do not apply to it
     unpaired = {name.lower() for task in SIMILARITY_TASKS.values() for name in (task.name, task.short)}
     wanted: set[str] = set()
     for name in tasks:
@@ -184,11 +183,7 @@ def comparison_frame(report: Report) -> pd.DataFrame:
 
 
 def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> _System:
-    """Return the scores of one system in a record or folder, for the wanted tasks (short names; empty for all).
-
-    With `by_size` span results with different numbers of training sentences are different tasks. Records of one subset
-    may differ in the seed alone.
-    """
+    """Return the scores of one system in a record or folder, for the wanted tasks (short names; empty for all)."""
     if not place.exists():
         raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     results: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
@@ -209,6 +204,7 @@ def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_s
                     "places of relevant documents behind them, so that nDCG cannot be computed from it; compute it "
                     "again"
                 )
+            # Results with different numbers of training sentences are of different systems
             if task == SPANS and by_size and record.header.training is not None:
                 task = f"{SPANS}-{record.header.training.size}"
             results.setdefault((task, scored.subset), []).append((record, scored))

@@ -34,10 +34,7 @@ class Report:
         return f"{n_cells} cell{'' if n_cells == 1 else 's'}: {', '.join(parts)}"
 
     def estimate(self) -> str:
-        """Return an estimate of the time that the missing cells take.
-
-        It is made from finished cells of the same kind and regime, if possible of the same model.
-        """
+        """Return an estimate of the time that the missing cells take, from finished ones of their kind and regime."""
         measured: dict[tuple[str, ...], list[float]] = {}
         for cell, header in self.headers.items():
             if header.seconds is not None:

@@ -30,8 +30,7 @@ SCORES = "scores.csv"  # every score of every cell
 def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
     """Write every table (CSV, Markdown) and figure (SVG, Vega-Lite) into ``tables/`` of the grid's folder.
 
-    Return the tables, and the Markdown files, the figures, and the table of all scores. Without a finished cell there
-    is an InputError.
+    Return the tables, and the paths of the Markdown files, the figures, and the table of all scores.
     """
     headers = grid.headers()
     if not headers:
@@ -63,12 +62,10 @@ def write_grid_tables(grid: Grid) -> tuple[list[Table], list[Path]]:
 
 
 def write_span_tables(grid: Grid, part: SpanCells) -> list[Table]:
-    """Write and return the tables of all results in a folder with the same training, also those of earlier runs.
-
-    Of one model all results must be of the same weights under the same settings, those of this run or else the newest
-    ones; results in the format of another version are left out too.
-    """
+    """Write and return the tables of all results in a folder with the same training, also those of earlier runs."""
     headers = list(grid.headers().values())
+    # A row is a mean over seeds, so all results of one model must be of the same weights under the same settings: those
+    # of this run, or else the newest ones
     of_model = {header.model.name: (header.model.revision, header.settings) for header in headers}
     others = set(find_records(grid.folder / RECORDS)) - set(grid.record_paths().values())
     for path in sorted(others, key=lambda path: (-path.stat().st_mtime, path)):  # the newest first

@@ -1,13 +1,4 @@
-"""Tables and figures of a retrieval grid, with the paper's figures for comparison.
-
-Scores are means over seeds and over languages. A mean over languages needs all languages of the grid: those that the
-grid trains on and that pretrained or tr-only encoders were tested on. Training on Turkish pairs is monolingual training
-for Turkish, so the tr-only scores are also the monolingual scores of Turkish. The cross-lingual score of a language is
-the score of the encoder that was trained for it.
-
-The paper reports each model under its best pooling, which is chosen on the test queries. Figures 2 and 3 and Table 5 do
-the same here, and their notes say that such figures are optimistic. The table of poolings has all poolings.
-"""
+"""Tables and figures of a retrieval grid, with the paper's figures for comparison: means over seeds and languages."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
@@ -83,7 +74,9 @@ class RetrievalScores:
         self.queries = averaged.reset_index(["query", "concept"])
 
     def best(self, task: str, model: str, regime: str) -> Key | None:
-        """Return the key of the pooling with the highest mean nDCG on the test queries, the first among equal ones."""
+        """Return the key of the pooling with the highest mean nDCG, the first among equal ones."""
+        # The paper chooses each model's pooling on the test queries. Figures 2 and 3 and Table 5 do the same here, and
+        # their notes say that it is optimistic; the table of poolings has all.
         keys = [(task, model, regime, pooling) for pooling in self.poolings]
         known_keys = [key for key in keys if key in self.macro.index]
         return max(known_keys, key=lambda key: float(self.macro.at[key, "ndcg"]), default=None)
@@ -109,6 +102,7 @@ class RetrievalScores:
 
 def _with_stand_in(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with the tr-only scores of Turkish repeated as monolingual scores."""
+    # Training on Turkish pairs is monolingual training for Turkish
     rows = frame[frame["regime"] == TR_ONLY]
     pairs = zip(rows["task"], rows["subset"], strict=True)
     is_turkish = [target_language(task, subset).code == PIVOT for task, subset in pairs]
@@ -121,6 +115,7 @@ def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, list[str]])
         task, regime = key[0], key[2]
         wanted = subsets.get(task, [])
         by_subset = key_means.droplevel(KEY)
+        # A mean over some of the languages could not be compared with the means of other models
         if not wanted or not set(wanted) <= set(by_subset.index):
             continue
         by_subset = by_subset.loc[wanted]

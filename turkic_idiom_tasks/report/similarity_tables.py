@@ -16,10 +16,7 @@ from turkic_idiom_tasks.runs.similarity import SIMILARITY
 
 
 def similarity_tables(headers: Iterable[Header]) -> list[Table]:
-    """Return a table for each source of the similarity cells, and one of the idiomaticity cells.
-
-    Every figure of ours is a mean over seeds, beside the spread of the main score.
-    """
+    """Return a table for each source of the similarity cells, and one of the idiomaticity cells: means over seeds."""
     cells: dict[str, list[dict[str, Any]]] = {}
     subtasks: set[str] = set()  # of AStitchInLanguageModels
     for header in headers:

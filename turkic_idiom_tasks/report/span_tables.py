@@ -1,8 +1,4 @@
-"""Tables and figures of the span experiments, with the paper's figures for comparison.
-
-The paper's scores are over tokens, most likely the sub-words of its Trainer, so they are compared with our sub-word
-scores. Span F1, which counts whole idioms, is lower and says more. Every figure is a mean over seeds.
-"""
+"""Tables and figures of the span experiments, with the paper's figures for comparison; all are means over seeds."""
 
 import math
 from itertools import product
@@ -20,7 +16,9 @@ from turkic_idiom_tasks.results.model_predictions import ALL
 from turkic_idiom_tasks.results.predictions import SPANS
 
 F1_SCORES = ("subword_f1", "token_f1", "span_f1")
-CHART_SCORE = "subword_f1"  # most likely the paper's
+# The paper's scores are over tokens, most likely the sub-words of its Trainer, so they are compared with this one. Span
+# F1, which counts whole idioms, is lower and says more.
+CHART_SCORE = "subword_f1"
 N_TEST = "n_sentences"
 _HEADINGS = {
     "subword_precision": "P",

@@ -1,7 +1,4 @@
-"""Reading of everything that can be submitted: finished results of our commands, of mteb, lm-eval and Inspect.
-
-The files belong to the person who runs the command, so reading ends at the first mistake, and the error names the file.
-"""
+"""Reading of everything that can be submitted: finished results of our commands, of mteb, lm-eval and Inspect."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -37,6 +34,7 @@ def find_predictions(places: Sequence[Path], dataset: Dataset, *, is_partial: bo
     files = _all_files(places)
     metas = mteb_files.model_metas(files)
     results: list[ModelPredictions] = []
+    # The files belong to the person who runs the command, so reading ends at the first mistake
     for path in files:
         if path.name.endswith(SUFFIX):
             results.extend(_from_record(path, dataset))
@@ -71,10 +69,7 @@ def find_predictions(places: Sequence[Path], dataset: Dataset, *, is_partial: bo
 
 
 def find_scores(place: Path) -> list[StatedScores]:
-    """Return the retrieval scores that the records and the stock mteb results in a folder, or one file, state.
-
-    `turkic-idiom run` writes the same scores twice, in its records and in mteb's format; they are returned once.
-    """
+    """Return the retrieval scores that the records and the stock mteb results in a folder, or one file, state."""
     files = _all_files([place])
     scores: list[StatedScores] = []
     for path in [path for path in files if path.name.endswith(SUFFIX)]:
@@ -140,11 +135,7 @@ def _from_record(path: Path, dataset: Dataset) -> Iterator[ModelPredictions]:
 
 
 def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterator[ModelPredictions]:
-    """Yield the tags of a token classifier, once for each regime that they stand for.
-
-    Tags in the language that was trained on are yielded twice: for the checkpoint as it is (0 examples of other
-    languages), and as one of a set of checkpoints each of which was trained on all sentences of its own language.
-    """
+    """Yield the tags of a token classifier, once for each regime that they stand for."""
     described = replace(tags, type=TOKEN_CLASSIFIER, is_classifier=True, regime=None)
     if training is None:
         yield described
@@ -152,6 +143,8 @@ def _of_classifier(tags: ModelPredictions, training: Training | None) -> Iterato
     ((_, language),) = tags.predictions
     untouched = TR_ONLY if training.language in (None, PIVOT) else OTHER
     is_source = language == (training.language or PIVOT)
+    # Tags in the language that was trained on stand for the checkpoint as it is (0 examples of other languages), and
+    # for one of a set of checkpoints, each of which was trained on all sentences of its own language
     for size in (0, ALL) if is_source else (training.size,):
         if size == 0 or size is None:
             yield replace(described, regime=untouched, few_shot=size, seed=training.seed)

@@ -3,8 +3,7 @@
 It is chance-corrected, (score - chance) / (1 - chance): in every task 0 is chance and 1 is perfect, so headlines of
 several tasks have a mean. The paper's own scores stand beside it under their own names.
 
-- T1: nDCG over the spelling-free queries. Idioms of related languages are often the same words in another spelling, so
-  over all queries a comparison of letters beats every encoder.
+- T1: nDCG over the spelling-free queries.
 - T2, T3: nDCG over all queries, because idioms and definitions hardly share words.
 - T4, STS: whether the paraphrase of what the idiom means is nearer to the sentence than the paraphrase of its literal
   words. Sentences in which spelling points to the right one and to the wrong one count alike.
@@ -86,10 +85,9 @@ def has_headline(chosen: npt.NDArray[np.bool_]) -> bool:
 
 @lru_cache(maxsize=64)  # the pools of a leaderboard, each of which is scored for every submission
 def spelling_free(pool: Pool) -> npt.NDArray[np.bool_] | None:
-    """Return (Q,) whether the character n-grams rank every relevant document outside the top of the pool.
-
-    None unless idioms of a related language are looked for, which spelling alone often finds.
-    """
+    """Return (Q,) whether n-grams rank every relevant document outside the top; None if spelling does not matter."""
+    # Idioms of related languages are often the same words in another spelling, so over all queries a comparison of
+    # letters beats every encoder. Idioms and definitions hardly share words.
     if TASKS[pool.task].document != "idiom":
         return None
     source, target = TASKS[pool.task].subsets[pool.subset]
@@ -104,14 +102,13 @@ def spelling_free(pool: Pool) -> npt.NDArray[np.bool_] | None:
 
 
 def _pair_headline(concepts: tuple[str, ...], gains: Floats, margins: Floats) -> Headline | None:
-    """Return the accuracy over pairs in which a positive gain is right and none counts one half.
-
-    The pairs are weighted so that those in which the n-grams are right (a positive margin) count as much as those in
-    which they are wrong, so n-grams have exactly one half. If all pairs are of one sort, there is no headline.
-    """
+    """Return the accuracy over pairs in which a positive gain is right and none counts one half; None if undefined."""
+    # Pairs of one sort cannot be weighted against the other
     if not (margins > 0).any() or not (margins < 0).any():
         return None
     right = (gains > 0) + 0.5 * (gains == 0)
+    # The pairs in which the n-grams are right count as much as those in which they are wrong, so n-grams have exactly
+    # one half, whatever the share of either sort
     weights = np.ones(len(margins))
     for side in (margins > 0, margins < 0):
         weights[side] = (margins != 0).sum() / 2 / side.sum()

@@ -68,6 +68,7 @@ class StatedScores:
 class HarnessFile(BaseModel):
     """Part of a file that a harness has written, which has more fields than are read."""
 
+    # pydantic reserves names that begin with model_, which lm-eval gives to its fields
     model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
 
 

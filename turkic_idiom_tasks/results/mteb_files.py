@@ -69,11 +69,7 @@ class _Run(HarnessFile):
 
 
 def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]], dataset: Dataset) -> ModelPredictions:
-    """Return the predictions of one task, from one of the `PREDICTION_FILES`.
-
-    The metas, from `model_metas`, say which data and model they are of. If there are none of the same run, or they
-    cannot be distinguished from those of another run, there is an InputError.
-    """
+    """Return the predictions of one task, from one of the `PREDICTION_FILES`; the metas are from `model_metas`."""
     task = PREDICTION_FILES[path.name]
     content = read_harness_file(_Predictions, path)
     header = content.mteb_model_meta

@@ -94,6 +94,7 @@ def score_people(people: Sequence[ModelPredictions]) -> dict[SubsetKey, PeopleSc
             n_items=len({item for scored in persons for item in scored.items}),
             floor=persons[0].floor,
             best=max(means),
+            # Every person counts alike, however many items each has answered
             resampled=replace(resampled, score=sum(means) / len(means)),
         )
     return scores

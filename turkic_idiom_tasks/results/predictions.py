@@ -65,10 +65,7 @@ class Rankings:
 
     @classmethod
     def from_similarities(cls, pool: Pool, similarities: npt.NDArray[np.floating]) -> Rankings:
-        """Rank by (Q, N) similarities in the order of the pool: higher is nearer, -inf was not retrieved.
-
-        NaN is a ValueError, because it means that the model's vectors are not finite.
-        """
+        """Rank by (Q, N) similarities in the order of the pool: higher is nearer, -inf unranked, NaN a ValueError."""
         if np.isnan(similarities).any():
             row = int(np.isnan(similarities).any(axis=1).argmax())
             raise ValueError(f"the similarities of query {pool.queries[row]} hold NaN: its vectors are not finite")

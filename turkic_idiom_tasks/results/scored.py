@@ -65,11 +65,8 @@ class ScoredSubset:
 
     @property
     def solved(self) -> npt.NDArray[np.bool_]:
-        """Return (n,) which items are solved: a relevant document first, or all spans exact, or the answer right.
-
-        For similarities it is empty. Where `firsts` is not known, a ranking counts only if all relevant documents stand
-        first.
-        """
+        """Return (n,) whether the right document is first, all spans are exact, the answer is right; (0,) for pairs."""
+        # Where `firsts` is not known, a ranking counts only if all relevant documents stand first: nDCG is 1
         return self.sums[:, 0] == self.sums[:, 1] if self.firsts is None else self.firsts
 
     @property
@@ -89,12 +86,10 @@ class ScoredSubset:
         return resample({self.subset: Stratum(self.concepts, self.sums)})
 
     def resampled_headline(self, main: Resampled | None) -> Resampled | None:
-        """Return the headline, resampled by concepts; None if there is none.
-
-        Given the main score, nothing is drawn again where the headline is that score, corrected for chance.
-        """
+        """Return the headline, resampled by concepts; None if there is none."""
         if self.headline is None or math.isnan(self.headline.score):
             return None
+        # Nothing is drawn again where the headline is the main score, corrected for chance
         if main is not None and self.headline.sums is self.sums:
             return main.corrected(self.headline.chance)
         drawn = resample({self.subset: Stratum(self.headline.concepts, self.headline.sums)})
@@ -203,6 +198,7 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
     right = np.array(answers.are_right(), dtype=np.float64)
     sums = np.stack([right, np.ones(len(right))], axis=1)
     headline = Headline(items.concepts, sums, items.chance)
+    # An equivalent that shares a word with the idiom can be told by its letters
     if items.task in EQUIVALENTS:
         counted = [place for place, item in enumerate(items.rows) if not item.shares_stem]
         headline = Headline(tuple(items.concepts[place] for place in counted), sums[counted], items.chance)

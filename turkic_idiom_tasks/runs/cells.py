@@ -125,13 +125,11 @@ def pinned_commit(model: str) -> str | None:
 
 
 def content_revision(model: str) -> str | None:
-    """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None.
-
-    A folder that does not exist has none either: its cell fails when it runs, and stops no other.
-    """
+    """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None."""
     if not is_local(model):
         return pinned_revision(model)
     folder = Path(model).expanduser()
+    # The cell of a folder that does not exist fails when it runs, and must stop no other
     return folder_revision(folder) if folder.is_dir() else None
 
 

@@ -134,15 +134,13 @@ def predict(
     prompts: Prompts,
     progress: Progress = lambda *step: None,
 ) -> Iterator[tuple[SubsetKey, dict[str, Prediction]]]:
-    """Yield (task, subset) and pooling -> prediction by cosine similarity, retrieval first.
-
-    A finished task can be kept before the texts of the next are encoded; those that it shares with an earlier one are
-    not encoded again.
-    """
+    """Yield (task, subset) and pooling -> prediction by cosine similarity, retrieval first."""
 
     def encode(task: str, texts: Sequence[str]) -> None:
         vectors.add(texts, progress=lambda n_done, n_all: progress(task, n_done, n_all, "texts"))
 
+    # Task by task, so that a finished one can be kept before the texts of the next are encoded; those that it shares
+    # with an earlier one are not encoded again
     for task in TASKS:
         subsets = [subset for short, subset in keys if short == task]
         by_role = prompts.get(task, {})

@@ -2,7 +2,7 @@
 
 A cell is done if its record exists: the file is written in one step when the cell is finished, and its name has a hash
 of everything that decides the result. After a run was killed at any point, the next run continues with the cells that
-have no record. The hash leaves out whatever does not decide the result, such as the version of this package.
+have no record.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Idiomaticity cells: a classifier of sentences for each model, setup and seed, scored on the test rows.
-
-The setups of a model and a seed begin with the same training, without sentences of the test idioms, which is done once
-for the cells of a job. A record has the scores, and the predicted label of every test row in their order as one text of
-digits.
-"""
+"""Idiomaticity cells: a classifier of sentences for each model, setup and seed, scored on the test rows."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -78,6 +73,7 @@ class IdiomaticityCells(CellKind):
 
         begin = time.perf_counter()
         model, seed = cells[0].model, cells[0].seed or 0
+        # The setups of a model and a seed begin with the same training, without sentences of the test idioms
         shared = self._rows(dataset, cells[0].regime)
         classifier = load_classifier(
             model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code

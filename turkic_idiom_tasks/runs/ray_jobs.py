@@ -1,8 +1,6 @@
 """Runner of several jobs of a grid at a time, on an existing Ray cluster or on one that is started on this machine.
 
-Jobs write their results to files, so Ray transfers very little. When a worker dies, the finished cells of its job are
-kept and the others are given to another worker. A cell at which `ATTEMPTS` workers died is given up; when one more
-worker dies, all other cells of its job are given up too. On a cluster all nodes must see the same files.
+On a cluster all nodes must see the same files: jobs write their results to them, so Ray transfers very little.
 """
 
 import logging
@@ -68,6 +66,8 @@ class RayRunner:
                     # What the worker has finished is on the disk, and only there: it died before it could return it.
                     rest = job.rest()
                     yield from job.ended()
+                    # A cell may be what kills its workers, by taking too much memory for example, so it is not tried
+                    # for ever
                     deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
                     cells = list(rest.names)
                     n_lost = 0
@@ -111,7 +111,8 @@ class RayRunner:
                 del os.environ[name]
 
     def _check_room(self) -> None:
-        """Raise InputError if no node can run a job and none will join; Ray itself would wait without a message."""
+        """Raise InputError if no node can run a job and none will join."""
+        # Ray itself would wait without a message
         for node in ray.nodes():
             resources = node["Resources"]
             has_room = resources.get("CPU", 0) >= self.cpus and resources.get("GPU", 0) >= self.gpus

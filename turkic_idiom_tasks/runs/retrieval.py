@@ -1,8 +1,4 @@
-"""Retrieval cells: an encoder, a regime of supervision, a language, a seed and a pooling, scored on every task.
-
-The poolings of an untuned encoder come from one pass over the texts, so they are one job. A tuned encoder is trained
-for its pooling, because the loss is computed from pooled vectors, each time from the same weights.
-"""
+"""Retrieval cells: an encoder, a regime of supervision, a language, a seed and a pooling, scored on every task."""
 
 from __future__ import annotations
 
@@ -55,9 +51,10 @@ class RetrievalCells(CellKind):
         return self
 
     def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
-        """Yield the jobs model by model; a pretrained model depends on no seed, and its poolings are one job."""
+        """Yield the jobs model by model."""
         for model in self.models:
             if PRETRAINED in self.regimes:
+                # A pretrained model depends on no seed, and one pass over the texts gives all poolings
                 yield [Cell(RETRIEVAL, model, PRETRAINED, pooling=pooling) for pooling in self.poolings]
             for seed in self.seeds:
                 for regime in self.regimes:
@@ -65,6 +62,8 @@ class RetrievalCells(CellKind):
                         continue
                     languages = self.languages if regime in (MONOLINGUAL, CROSS_LINGUAL) else (None,)
                     for language in languages:
+                        # The loss is computed from pooled vectors, so an encoder is trained for each pooling from the
+                        # same weights
                         for pooling in self.poolings:
                             yield [Cell(RETRIEVAL, model, regime, language, seed, pooling)]
 

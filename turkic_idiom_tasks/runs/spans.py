@@ -2,9 +2,7 @@
 
 Each model is fine-tuned on the source language once per seed. Its checkpoint is tested on that language and, without
 further training, on every other language (0 sentences). Then it is adapted to each of them with samples of its training
-sentences; smaller samples are part of larger ones. All cells of a model and seed share the training on the source
-language and are one job. The checkpoint is saved with the outcome of its training, so that a later run continues from
-it.
+sentences; smaller samples are part of larger ones.
 """
 
 from __future__ import annotations
@@ -100,6 +98,7 @@ class SpanCells(CellKind):
                 for target, of_target in sizes.items():
                     for size in of_target:
                         cells.append(Cell(SPAN, model, cells[0].regime, seed=seed, target=target, size=size))
+                # They share the training on the source language, so they are one job
                 yield cells
 
     def source_cell(self, model: str, seed: int) -> Cell:
@@ -124,6 +123,7 @@ class SpanCells(CellKind):
             model_revision=revision,
             data_revision=dataset.revision,
         )
+        # Saved with the outcome of its training, so that a later run continues from it
         checkpoint = folder / CHECKPOINTS / name
         decides: dict[str, Any] = {"model_revision": revision, "data": {"revision": dataset.revision}}
         decides |= {"language": self.language, "seed": seed, "config": self.training.model_dump()}
