@@ -253,7 +253,8 @@ def _neighbours(concept_vectors: Vectors, candidate_vectors: Vectors, floor: flo
         block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T
         # not sorted, because the assignment needs the set of neighbours and not their order
         nearest = np.argpartition(-block, n_kept - 1, axis=1)[:, :n_kept]
-        values = np.clip(np.take_along_axis(block, nearest, axis=1).astype(np.float64), -1, 1)  # float32 goes beyond 1
+        # Rounding in float32 takes cosines beyond 1
+        values = np.clip(np.take_along_axis(block, nearest, axis=1).astype(np.float64), -1, 1)
         for row, place in np.argwhere(values >= floor).tolist():
             cosines[start + row, int(nearest[row, place])] = float(values[row, place])
     return cosines

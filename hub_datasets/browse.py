@@ -70,7 +70,8 @@ def page(lexicon: Lexicon) -> str:
         "@STYLE@": browser_part("css"),
         "@BROWSER@": browser_part("html"),
         "@SCRIPT@": browser_part("js"),
-        "@DATA@": json_for_script(browser_data(lexicon_rows(lexicon))),  # last, as its texts may hold any of the names
+        # Last, as its texts may hold any of the names
+        "@DATA@": json_for_script(browser_data(lexicon_rows(lexicon))),
     }
     html = PAGE.read_text("utf-8")
     for name, part in parts.items():

@@ -138,7 +138,8 @@ def config_entries(files: Files) -> tuple[list[dict[str, Any]], list[dict[str, A
 def _feature(name: str, kind: pa.DataType) -> dict[str, Any]:
     """Return a column as `datasets` writes it in YAML."""
     # Made here, because importing that library takes seconds
-    if name == TAGS:  # parquet has no place for the names of the tags
+    # Parquet has no place for the names of the tags
+    if name == TAGS:
         names = {str(number): label for number, label in enumerate(LABELS)}
         return {"list": {"class_label": {"names": names}}}
     if not pa.types.is_list(kind):

@@ -28,7 +28,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # and lone surrogat
 _QUOTED = re.compile(r"(?<!\w)[‘'](?=\w)([^‘'’\n]+(?:(?<=\w)[’'](?=\w)[^‘'’\n]*)*)[’'](?!\w)")
 _ODD_APOSTROPHE = re.compile(r"(?<=\w)[`´‘‛](?=\w)")
 _FINAL_APOSTROPHE = re.compile(r"(?<=[bcdfhjklmnpqrstvxyz])[’'](?!\w)")  # jamʼ
-_SPACE_BEFORE = re.compile(r"(?<!\s)\s++(?=[,;])")  # each run once: 180,000 spaces would take minutes
+# Each run of spaces once: 180,000 of them would take minutes
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s++(?=[,;])")
 _NOT_WORD = re.compile(r"[^\w\s]|_")
 _CLEAN_ROUNDS = 4
 _HASH_DIGITS = 6

@@ -43,10 +43,7 @@ Task = tuple[Question, Mapping[str, Entry]]
 
 
 def read_draft(path: Path) -> tuple[Lexicon, bool]:
-    """Return aligned idioms whose texts are incomplete, and whether they are a bare list.
-
-    They are in a lexicon directory, or in a list: a CSV table with a column per language, or the paper's JSON.
-    """
+    """Return aligned idioms of a lexicon, or of a list (CSV or the paper's JSON), and whether they are a bare list."""
     if path.is_dir():
         return load_lexicon(path), False
     imported = import_source("columns" if path.suffix.lower() in (".csv", ".tsv") else "paper", path)

@@ -166,6 +166,7 @@ def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
             for part, texts in (("queries", data.queries), ("corpus", data.documents)):
                 rows = [{"id": key, "text": text} for key, text in sorted(texts.items())]
                 add_file(files, f"{name}-{part}", TEST, rows, SCHEMAS["retrieval"])
+            # Where they are the same, a second config would only repeat the first
             strict = {} if data.strict_qrels == data.qrels else data.strict_qrels or {}
             for part, qrels in (("qrels", data.qrels), ("strict-qrels", strict)):
                 judged: list[dict[str, Any]] = []
@@ -185,7 +186,8 @@ def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
             # no list of variants is an empty one, and not null
             row: dict[str, Any] = {"variants": [], "collocation": False} | json.loads(entry.to_json())
             row |= {"gloss": concept.gloss, "pos": concept.pos, "aliases": concept.aliases}
-            if entry.status is not None:  # as text, because a column has one type and a status any JSON value
+            # As text, because a column has one type and a status any JSON value
+            if entry.status is not None:
                 row["status"] = json.dumps(entry.status, ensure_ascii=False, sort_keys=True)
             rows.append(row)
         add_file(files, f"lexicon-{code}", TEST, rows, SCHEMAS["lexicon"])

@@ -100,5 +100,6 @@ def read_log(path: Path) -> Iterator[dict[str, Any]]:
         n_samples = len(log.samples or ())
         raise InputError(f"{path}: is a log of {log.eval.task!r} with {n_samples} samples, not of {EXPLAIN}")
     for sample in log.samples:
-        if sample.epoch == 1:  # further epochs answer the same questions again
+        # Further epochs answer the same questions again
+        if sample.epoch == 1:
             yield {**sample.metadata, "answer": sample.output.completion}

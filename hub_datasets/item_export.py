@@ -1,7 +1,7 @@
 """Export of the items for language models as a dataset of its own on the Hub, which Inspect and EuroEval read.
 
 The splits are ``test`` and, for examples in a prompt, ``train``. The root ``eval.yaml`` has a task for each config in
-Inspect's form. The items are a second dataset because mteb's ``eval.yaml`` allows none of the keys of the two.
+Inspect's form. The items are a second dataset because mteb's ``eval.yaml`` allows none of these keys.
 """
 
 import hmac
@@ -76,7 +76,7 @@ def item_layout(
         tags=["idioms", "inspect-ai", "euroeval"],
         texts={"rows": markdown_table([["config", TEST, TRAIN], *sizes])},
     )
-    # EuroEval has no prompts for Turkic languages, and takes those at the top level of this file, which Inspect ignores
+    # EuroEval has no prompts for Turkic languages; it takes the keys at the top level here, which Inspect ignores
     return layout_of(files, left_out, readme=readme, head="item_eval.yaml", tasks=tasks)
 
 

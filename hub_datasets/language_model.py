@@ -162,7 +162,8 @@ class LanguageModel:
         keys = [answer_key(self.name, row.prompt, row.messages, self.settings) for row in questions]
         distinct = dict(zip(keys, questions, strict=True))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # pydantic warns of each part of a response that is not as it should be
+            # pydantic warns of each part of a response that is not as it should be
+            warnings.simplefilter("ignore")
             # In a thread of its own, because the caller's may be running a loop already, as a notebook's does.
             with start_blocking_portal() as portal:
                 replies = portal.call(self._ask, distinct, progress)
@@ -221,7 +222,8 @@ class LanguageModel:
             try:
                 answer = await generate(self._model, question.prompt, messages, config)
                 break
-            except Exception as error:  # whatever the client of a provider raises, or a malformed response makes
+            except Exception as error:
+                # Whatever the client of a provider raises, or a malformed response makes
                 problem = self._problem(error)
                 if config.response_schema is not None and _SCHEMA.search(problem):
                     self._is_structured = False
@@ -286,7 +288,8 @@ class LanguageModel:
             check_key(variable)
         client: Any = getattr(model.api, "client", None)
         if hasattr(client, "max_retries"):
-            client.max_retries = 0  # the clients of OpenAI and Anthropic repeat requests by themselves
+            # The clients of OpenAI and Anthropic repeat requests by themselves
+            client.max_retries = 0
         return model
 
     def _problem(self, error: Exception) -> str:

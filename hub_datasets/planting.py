@@ -61,11 +61,7 @@ def _wrong_text(
     similar: Collection[str],
     stems: Mapping[str, frozenset[str]],
 ) -> str | None:
-    """Return the wrong meaning or example of a kind for an entry; None if there is none.
-
-    `similar` are the concepts whose texts would be no error: its own, and those judged the same or near; `stems` are
-    those of the meanings.
-    """
+    """Return a wrong meaning or example of a kind, of no concept in `similar`, as its text would be right, or None."""
     if kind == LITERAL_EXAMPLE:
         return entry.literal_example or None
     if kind == LITERAL:
@@ -88,7 +84,8 @@ def _wrong_text(
         text = other.meaning if kind in MEANING_KINDS else other.example
         if text is None or text in (entry.meaning, entry.example) or concept in similar:
             continue
-        if fold(other.idiom, language) != idiom:  # another sense of the same idiom may be right, too
+        # Another sense of the same idiom may be right, too
+        if fold(other.idiom, language) != idiom:
             texts[concept] = text
     if kind != SHIFTED:
         chosen = min(texts, key=lambda concept: _hash(f"{SEED}/{entry.concept}/{concept}"), default=None)
@@ -98,7 +95,8 @@ def _wrong_text(
     for concept, text in texts.items():
         shared = len(own & stems[concept])
         closeness = shared / len(own | stems[concept]) if shared else 0.0
-        if best < closeness < 1:  # at 1 the same words say the same thing
+        # At a closeness of 1 the same words say the same thing
+        if best < closeness < 1:
             closest, best = text, closeness
     return closest
 

@@ -32,7 +32,8 @@ def diagnose_publishing(repository: str) -> Diagnosis:
     tag, advice = f"v{__version__}", "raise __version__, or unset HF_HUB_OFFLINE and try again"
     try:
         plan = make_plan(layout.contents, target, tag=tag)
-    except InputError as error:  # without the Hub, or with other content under this tag
+    except InputError as error:
+        # Without the Hub, or with other content under this tag
         diagnosis.fault(str(error), advice)
     else:
         diagnosis.check(f"tag {tag}", not plan.tag_is_set, advice, good="free", bad="is set already, with this content")

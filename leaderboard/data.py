@@ -106,7 +106,8 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
             subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
     subsets += [_sentences(dataset, language) for language in dataset.span_languages]
     lexicon = None
-    with suppress(InputError):  # data with test items only
+    # Data with test items only has no lexicon
+    with suppress(InputError):
         lexicon = dataset.lexicon
     return BoardData(dataset.path, dataset.revision, tuple(subsets), lexicon)
 
@@ -154,6 +155,7 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
     chosen = spelling_free(pool)
     if chosen is not None:
         free = frozenset(query for query, is_free in zip(pool.queries, chosen, strict=True) if is_free)
+        # The headline is over these queries alone, and so is its floor
         headline_floor = float(np.array(floors)[chosen].mean()) if has_headline(chosen) else None
     return SubsetItems(
         task=task,

@@ -116,7 +116,8 @@ def trap_profiles(board: Board) -> list[Values]:
                 answers += zip(score.answers.items.rows, score.answers.answers, strict=True)
         n_unreadable = sum(answer is None for _, answer in answers)
         types = Counter(item.options[answer].trap for item, answer in answers if isinstance(answer, int))
-        del types[None]  # right answers, and wrong ones of items without typed traps
+        # These are right answers, and wrong ones of items without typed traps
+        del types[None]
         n_wrong = types.total()
         profile = {
             "submission": board.by_id[name],
@@ -129,10 +130,7 @@ def trap_profiles(board: Board) -> list[Values]:
 
 
 def missed_items(board: Board, lexicon: Lexicon | None) -> list[Values]:
-    """Return the items of each task that most language models answer wrongly, the same number of each task.
-
-    `chosen` is the wrong answer that most models gave and `trap` its type; empty if none could be read.
-    """
+    """Return the items of each task that most language models answer wrongly, with the wrong answer that most gave."""
     missed: list[Values] = []
     for task in board.data.tasks:
         of_task: list[Values] = []
@@ -164,10 +162,7 @@ def item_results(board: Board, subset: SubsetItems) -> list[Values]:
 
 
 def wrong_answers(score: ScoredSubset, subset: SubsetItems) -> list[tuple[str, str] | None]:
-    """Return the wrong answer to each item, or wrong document in the first place, and the type of trap that it is.
-
-    None where the answer is right or not known.
-    """
+    """Return the wrong answer, or wrong first document, and its type of trap; None where right or not known."""
     if score.answers is None:
         firsts = score.wrong_firsts or [None] * score.n
         return [(subset.documents[name], "") if name else None for name in firsts]

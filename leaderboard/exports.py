@@ -115,7 +115,8 @@ def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats
     """Return the figures of one submission, with its score of every query and sentence."""
     values: dict[str, list[int | float]] = {}
     for score in submission.subsets:
-        if score.similarities is None:  # Spearman's correlation has no parts that belong to one pair
+        # Spearman's correlation has no parts that belong to one pair
+        if score.similarities is None:
             columns = score.sums if score.task == SPANS else score.sums[:, 0]
             values[f"{score.task}/{score.subset}"] = short_numbers(columns)
     schema = f"../{schema_path('scores')}"
@@ -154,8 +155,10 @@ def to_csv(board: Board, records: Records) -> str:
     frame = pd.DataFrame(rows, columns=columns, dtype="object")
     for name in columns:
         if pd.api.types.infer_dtype(frame[name]) == "floating":
-            frame[name] = frame[name].astype("float64")  # only then it takes the format of floats
-    return csv_text(frame, float_format="%.6f", line_end="\r\n")  # so that a stray \r is quoted
+            # Only then it takes the format of floats
+            frame[name] = frame[name].astype("float64")
+    # CRLF, so that a stray \r within a text is quoted
+    return csv_text(frame, float_format="%.6f", line_end="\r\n")
 
 
 def _with_interval(title: str, between: str = " ") -> list[str]:

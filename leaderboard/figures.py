@@ -177,7 +177,8 @@ def _labels(board: Board, names: Sequence[str]) -> dict[str, str]:
         short = short if len(short) <= MAX_LABEL else f"{short[: MAX_LABEL - 1]}…"
         choices[name] = (f"{short} ({metadata.regime})", f"{short} ({variant(metadata)})", name)
         labels[name] = short
-    for step in range(3):  # longer labels for those alone that are still the same
+    # Longer labels for those alone that are still the same
+    for step in range(3):
         uses = Counter(labels.values())
         for name, label in labels.items():
             if uses[label] > 1:

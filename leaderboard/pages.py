@@ -255,7 +255,8 @@ class Pages:
         )
         yield "submit.html", page
         about: dict[str, Any] = {"bundled": self._data.path == BUNDLED_PATH, "n_entries": 0, "n_reviewed": 0}
-        if self._data.lexicon and about["bundled"]:  # of other data the page says nothing about the texts
+        # Of other data the page says nothing about the texts
+        if self._data.lexicon and about["bundled"]:
             for language, entries in self._data.lexicon.entries.items():
                 about["n_entries"] += len(entries)
                 about["n_reviewed"] += len(self._data.lexicon.reviewed(language))
@@ -286,7 +287,8 @@ def environment() -> Environment:
     templates = Environment(
         loader=PackageLoader("leaderboard"),
         autoescape=True,  # names and texts come from strangers
-        undefined=StrictUndefined,  # a misspelt name is an error, not an empty place on a page
+        # A misspelt name is an error, not an empty place on a page
+        undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,

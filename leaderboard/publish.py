@@ -31,11 +31,9 @@ turkic-idiom-tasks. The pages are static files, written by `turkic-idiom leaderb
 
 
 def publish_site(site: Path, repository: str, *, confirmed: bool, write: Callable[[str], object]) -> str | None:
-    """Publish the folder of a site as a static Space in one commit; `write` takes the plan and the outcome.
-
-    Return the commit; None after a dry run, which it is unless it is `confirmed`.
-    """
-    restore_folder(site)  # a build that was killed may have left it aside
+    """Publish the folder of a site as a static Space in one commit, and return it; None after a dry run."""
+    # A build that was killed may have left it aside
+    restore_folder(site)
     if not (site / "index.html").is_file():
         raise InputError(f"{site}: no index.html in it; build the site first: turkic-idiom leaderboard build")
     files = {**folder_files(site), "README.md": SPACE_README.encode()}
@@ -110,7 +108,8 @@ def _registered_tasks(results: Path, source: Target, revision: str) -> list[str]
         except errors.EntryNotFoundError:
             return []
     content = read_yaml(Path(path))
-    with suppress(KeyError, TypeError):  # an eval.yaml of another form registers none of our tasks
+    # An eval.yaml of another form registers none of our tasks
+    with suppress(KeyError, TypeError):
         return [str(task["id"]) for task in content["tasks"]]
     return []
 

@@ -71,7 +71,8 @@ class Standings(dict[str, Standing]):
     def is_better(self) -> npt.NDArray[np.bool_]:
         """(M, M) whether the model of the row is significantly better than that of the column, which stands below."""
         # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one
-        models, self._models = self._models, []  # the draws of hundreds of models take much memory
+        # The draws of hundreds of models take much memory, so they are given up
+        models, self._models = self._models, []
         return better_pairs(models)
 
     @cached_property

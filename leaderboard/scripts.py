@@ -217,7 +217,8 @@ def _missed(board: Board, submission: ScoredSubmission) -> dict[str, str | list[
         score = submission.find(subset.task, subset.name)
         if score is None:
             continue
-        if score.answers is None:  # first documents of hundreds of encoders would take most of the room of the site
+        # First documents of hundreds of encoders would take most of the room of the site
+        if score.answers is None:
             missed[subset.key] = "".join("0" if is_solved else "1" for is_solved in score.solved)
         else:
             answers = zip(wrong_answers(score, subset), score.solved, strict=True)
@@ -241,7 +242,8 @@ def check_rules(data: BoardData) -> dict[str, Any]:
             kind, head = "tags", ["language"]
         elif task == STS:
             kind, head = "similarities", ["subset"]
-            subsets = {name: {} for name in subsets}  # a submission also has pairs that are not scored themselves
+            # A submission also has pairs that are not scored themselves
+            subsets = {name: {} for name in subsets}
         elif task in TASKS:
             kind, head = "ranking", ["subset", "documents"]
         # The board of encoders knows no subsets of items: null stands for any

@@ -77,7 +77,8 @@ def build(
             other_editions.append(submission)
         else:
             left_out.append(submission)
-    if report:  # before anything is refused, because it names every fault
+    # Before anything is refused, because the report names every fault
+    if report:
         _write_report(report, Built(scored, left_out, other_editions, []), dataset, day)
     if left_out and not scored and not other_editions:
         raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
@@ -134,7 +135,8 @@ def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | 
     left_out = []
     for entry in outcome.left_out:
         faults = []
-        for fault in entry.faults:  # without the path of the folder, which the page names once
+        # Without the path of the folder, which the page names once
+        for fault in entry.faults:
             line = f", line {fault.line}" if fault.line else ""
             place = "" if fault.path == entry.folder else f"{fault.path.name}{line}: "
             faults.append(printable(f"{place}{fault.message}"))

@@ -63,6 +63,7 @@ _Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.+!_-]{0,63}\Z")
 class Metadata(BaseModel):
     """What a submitter says about a model; the form of every field is checked, its truth cannot be."""
 
+    # pydantic's own engine of patterns does not know \Z
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, regex_engine="python-re")
 
     # ORG/NAME on the Hub, or another name for a model that is not on the Hub
@@ -213,7 +214,8 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
             "submission with --data"
         )
         faults.append(Fault(folder / METADATA_FILE, message))
-        return LeftOut(folder, faults, metadata if is_sound else None)  # its predictions do not fit these data
+        # Its predictions do not fit these data, so they are not read
+        return LeftOut(folder, faults, metadata if is_sound else None)
     predictions: dict[SubsetKey, Prediction] = {}
     for task, file_name in PREDICTION_FILES.items():
         path = folder / file_name
@@ -241,7 +243,8 @@ def _folder_faults(folder: Path) -> list[Fault]:
     names: set[str] = set()
     try:
         with os.scandir(folder) as entries:
-            first_entries = list(islice(entries, 2 * len(known)))  # of a folder of millions of files
+            # Only so many, as a folder may hold millions of files
+            first_entries = list(islice(entries, 2 * len(known)))
     except OSError as error:
         return [Fault(folder, f"cannot be read ({error.strerror})")]
     for entry in first_entries:

@@ -45,7 +45,8 @@ def submit(
     """
     stated = {field: value for field, value in stated.items() if value is not None}
     chosen = _chosen(find_predictions(places, dataset), poolings, seed, stated)
-    submissions: dict[Path, Submission] = {}  # all of them are made before the first is written
+    # All of them are made before the first is written
+    submissions: dict[Path, Submission] = {}
     for group in _group(chosen):
         metadata = _metadata(group, stated, dataset)
         folder = out / slug(metadata)

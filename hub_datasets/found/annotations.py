@@ -175,7 +175,8 @@ def _row(
     # The sense of the sentence is that of its first idiom of the lexicon, if it has one.
     first = min(annotations, key=lambda row: (SENSES.index(row.sense), row.concept is None))
     entry = lexicon.of(language).get(first.concept or "")
-    idiom = entry.idiom if entry else first.concept or text  # sentences without an idiom are resampled one by one
+    # Sentences without an idiom are resampled one by one
+    idiom = entry.idiom if entry else first.concept or text
     tagged = tag_sentence(f"{first.corpus}/{first.file}/{first.sentence}", language, idiom, text, spans)
     return tagged.document() | {
         "concept": first.concept,

@@ -54,7 +54,8 @@ def _row(place: str, cells: Mapping[str, str]) -> Row:
     lists: dict[str, list[Any]] = {}
     for column, kind in (("words", str), ("idiom_indices", int)):
         try:
-            items = ast.literal_eval(cells[column])  # which parses a Python list without running any code
+            # This parses a Python list without running any code
+            items = ast.literal_eval(cells[column])
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             items = None
         if not isinstance(items, list) or any(type(item) is not kind for item in items):

@@ -108,7 +108,8 @@ def split_senses(markup: str) -> list[tuple[str | None, str | None]]:
         if begins:
             ends.append(match.start())
         elif _TAG.sub("", text[: match.start()]).strip():
-            continue  # there is text before the first number, so it is not the number of a sense
+            # With text before it this is not the number of a sense
+            continue
         begins.append(match.end())
     senses = []
     for begin, end in zip(begins or [0], [*ends, len(text)], strict=True):

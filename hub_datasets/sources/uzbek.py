@@ -213,7 +213,8 @@ def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
     """Return the reliable variants of the column; a note is added for each of the others."""
     variants: list[str] = []
     citation_words = citation.split()
-    verb = citation_words[-1][:3] if citation_words else ""  # by its first letters, because its endings differ
+    # By its first letters, because its endings differ
+    verb = citation_words[-1][:3] if citation_words else ""
     separator = r";|\|\|" if "," in citation else r"[;,]|\|\|"
     # The extraction separates variants by semicolons, but there are semicolons within variants too. So a part must be
     # at least as long as the idiom, and end with the same verb, negated or not as there: the column has antonyms too.
