@@ -40,16 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     words = sys.argv[1:] if arguments is None else list(arguments)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by the caller
+        # A caller may close the streams, and Python then has None in their place
+        if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     try:
-        if words == ["doctor"]:  # must work when typer, or the pydantic that typer imports, is what is broken
+        # Must work when typer, or the pydantic that typer imports, is what is broken
+        if words == ["doctor"]:
             return print_diagnosis()
         if _run is None:
             sys.stderr.write(f"turkic-idiom: error: no command but doctor can run: {_reason}\n")
             print_diagnosis()
             return 1
         return _run(words)
-    except OSError as error:  # an output that takes nothing more, such as that of --help to a full disk
+    except OSError as error:
+        # An output that takes nothing more, such as that of --help to a full disk
         sys.stderr.write(f"turkic-idiom: error: {error.strerror or error}\n")
         return 1

@@ -280,7 +280,8 @@ def export(
             )
         layout = item_layout(lexicon, licence=licence, is_chosen=lambda name: not is_held_out(name, share, salt))
         if out is not None:
-            check_folder(out, layout.contents, kind=KIND)  # before anything is written, because there are two folders
+            # Before anything is written, because there are two folders
+            check_folder(out, layout.contents, kind=KIND)
             held_out = item_layout(lexicon, licence=licence, is_chosen=lambda name: is_held_out(name, share, salt))
             held_out.write(out.with_name(f"{out.name}-held-out"))
     else:

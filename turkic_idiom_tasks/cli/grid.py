@@ -141,7 +141,8 @@ def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool 
     from turkic_idiom_tasks.runs.grid import last_run, open_grid
     from turkic_idiom_tasks.runs.grid_file import read_grid_file
 
-    parts = read_grid_file(file)  # first, because its mistakes are cheaper to find than those of the data
+    # First, because its mistakes are cheaper to find than those of the data
+    parts = read_grid_file(file)
     folder = out or Path(file.stem)
     if data is None:
         data, trust = last_run(folder) or (os.environ.get(DATA_VARIABLE, ""), False)

@@ -125,7 +125,8 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
                 "readable one"
             )
             sys.stderr.write(printable(line) + "\n")
-            if questions and n_unreadable == len(questions):  # fewer failures in a row than end a run by themselves
+            # Fewer failures in a row than end a run by themselves
+            if questions and n_unreadable == len(questions):
                 raise InputError(
                     f"{name}: none of the questions has a readable answer, the last one: {replies[name][-1].problem}; "
                     "run the same command again when the server works, or choose another model"

@@ -32,15 +32,18 @@ class _Commands(TyperGroup):
             # The reader, such as `head`, has what it wants; otherwise Python would complain when it flushes at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             message, code = "", 1
-        except OSError as error:  # a name that is too long, a folder that may not be read
+        except OSError as error:
+            # A name that is too long, a folder that may not be read
             place = f"{error.filename}: " if error.filename else ""
             advice = "; ask its owner for the right to use it" if isinstance(error, PermissionError) else ""
             message, code = f"error: {place}{error.strerror or error}{advice}", 1
-        except UnicodeEncodeError as error:  # half of a surrogate pair, as which Python keeps bytes that are no UTF-8
+        except UnicodeEncodeError as error:
+            # Half of a surrogate pair, as which Python keeps bytes that are no UTF-8
             character = display(error.object[error.start : error.end])
             message, code = f"error: {character} is no character of UTF-8; correct the name or text that has it", 2
         except KeyboardInterrupt:
-            gc.freeze()  # or Python would search all of torch or Inspect for garbage before it ends, for seconds
+            # Or Python would search all of torch or Inspect for garbage before it ends, for seconds
+            gc.freeze()
             message, code = "interrupted; run the same command again to continue", INTERRUPTED
         if message:
             one_line = printable(without_keys(message)).replace("\n", "\\n")  # as a name of a file may hold one
@@ -56,8 +59,7 @@ class _PrintableFormatter(logging.Formatter):
         return printable(without_keys(" ".join(super().format(record).splitlines())))
 
 
-# No tracebacks of typer, which may show local variables and so keys; no markup, which would read "[default: all]" in a
-# help text as a tag
+# `main` prints tracebacks itself, without keys; markup would drop "[default: all]" from a help text, as a tag
 app = typer.Typer(
     name="turkic-idiom",
     cls=_Commands,
@@ -83,15 +85,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     handler.setFormatter(_PrintableFormatter("%(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
+        # A stream that a test or a notebook put in place
+        with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
     try:
         app(args=None if arguments is None else list(arguments))
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except OSError:
-        raise  # to the caller, which says it in a line, as it must for doctor
-    except Exception:  # printed here, because what a client raises may quote a key
+        # The caller says it in a line, as it must for doctor
+        raise
+    except Exception:
+        # Printed here, because what a client raises may quote a key
         sys.stderr.write(printable(without_keys(traceback.format_exc())))
         return 1
     return 0
@@ -104,7 +109,8 @@ def _options(
     ] = False,
 ) -> None:
     """Declare the options of `turkic-idiom` itself."""
-    stated_day()  # refused before a command imports numpy, which reads it too and would end in a traceback
+    # Refused before a command imports numpy, which reads it too and would end in a traceback
+    stated_day()
 
 
 @app.command("doctor")

@@ -15,16 +15,14 @@ Format = Literal["table", "csv", "json"]  # in which scores are printed
 
 
 def assigned(values: Iterable[str] | None, *, options: Collection[str] = ()) -> dict[str, Any]:
-    """Return what ``--set NAME=VALUE`` state; a value is read as JSON, or else is the text itself.
-
-    The settings in `options` have an option of their own, and are refused: which of the two counts would be unclear.
-    """
+    """Return what ``--set NAME=VALUE`` state; a value is read as JSON, or else is the text itself."""
     stated: dict[str, Any] = {}
     for assignment in values or ():
         name, sign, value = assignment.partition("=")
         if not sign:
             raise usage_error(f"--set {display(assignment)}: expected NAME=VALUE")
         name = name.strip()
+        # Of a setting with an option of its own it would be unclear which of the two counts
         if name in options:
             raise usage_error(f"--set {display(assignment)}: pass --{name.replace('_', '-')} instead")
         if name in stated:

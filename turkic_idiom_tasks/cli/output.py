@@ -33,7 +33,8 @@ def plain_console(file: IO[str]) -> Console:
     """Return a console that prints text as it is."""
     # Markup would read `[x]` in the name of a model as a tag, and highlighting would colour parts of names.
     console = Console(file=file, highlight=False, markup=False, emoji=False)
-    if not console.width:  # COLUMNS=0, as some containers set it, would print nothing at all
+    # COLUMNS=0, as some containers set it, would print nothing at all
+    if not console.width:
         console.width = 80
     return console
 

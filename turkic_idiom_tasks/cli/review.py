@@ -83,6 +83,7 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
     add_reviews(directory, reviews, revision=lexicon.revision)
     parts = ", ".join(f"{changes[change]} {change}" for change in CHANGES)
     print_line(f"{directory / REVIEWS_FILE}: {parts}")
+    # Read again, because agreement is over all reviews, those that were added among them
     lexicon = load_lexicon(directory)
     for (language, concept, reviewer), count in Counter(review.key for review in lexicon.reviews).items():
         conflict = "two reviews differ, and neither is the newer one; both are kept, and count when a newer one is sent"

@@ -121,7 +121,8 @@ def run_command(
         try:
             for run in run_models(models, dataset, options, reporter=reporter):
                 runs.append(run)
-        except Exception as error:  # the scores of the models before it are printed first
+        except Exception as error:
+            # The scores of the models before it are printed first
             if not runs:
                 raise
             failure = error

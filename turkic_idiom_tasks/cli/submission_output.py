@@ -62,7 +62,8 @@ def _print_items(submission: ScoredSubmission, board: Board, console: Console) -
 def _print_tasks(submission: ScoredSubmission, board: Board, console: Console) -> None:
     is_wide = console.width >= WIDE
     table = _score_table(submission, board, is_wide=is_wide, between=" ")
-    unlimited = console.options.update(max_width=_UNLIMITED)  # a width is measured up to that of the options
+    # A width is measured up to that of the options
+    unlimited = console.options.update(max_width=_UNLIMITED)
     if console.measure(table, options=unlimited).maximum > console.width:
         table = _score_table(submission, board, is_wide=is_wide, between="\n")
     console.print(table)

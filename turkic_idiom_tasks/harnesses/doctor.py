@@ -65,7 +65,8 @@ def diagnose() -> Diagnosis:
             look(diagnosis)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # a broken package may raise anything, such as the panics of packages in Rust
+        except BaseException as error:
+            # A broken package may raise anything, such as the panics of packages in Rust
             detail = f"{name}: cannot be checked: {in_one_line(error)}"
             diagnosis.fault(detail, again, problem=f"{name} cannot be checked", is_consequence=True)
     diagnosis.details.append(f"task folder: {TASK_FOLDER}")  # last, so that a shell script can take it
@@ -74,9 +75,11 @@ def diagnose() -> Diagnosis:
 
 def print_diagnosis(look: Callable[[], Diagnosis] = diagnose) -> int:
     """Write what a function finds to stdout: verdict, advice, details; return 0 if nothing is wrong, otherwise 1."""
-    with contextlib.suppress(AttributeError):  # a stream that a test or a notebook put in place
+    # A stream that a test or a notebook put in place
+    with contextlib.suppress(AttributeError):
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
-    with contextlib.redirect_stdout(sys.stderr):  # some packages print when they are imported
+    # Some packages print when they are imported
+    with contextlib.redirect_stdout(sys.stderr):
         diagnosis = look()
     verdict = diagnosis.verdict
     if diagnosis.problems:
@@ -87,7 +90,8 @@ def print_diagnosis(look: Callable[[], Diagnosis] = diagnose) -> int:
         for line in (verdict, *advice, "", *diagnosis.details):
             sys.stdout.write("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line) + "\n")
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head -1`, has all that it wants
+    except BrokenPipeError:
+        # The reader, such as `head -1`, has all that it wants
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 1 if diagnosis.problems else 0
@@ -109,7 +113,8 @@ def _look_at_versions(diagnosis: Diagnosis) -> None:
     """Note what `pip check` finds wrong with our requirements, and with those of the packages that we require."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=PIP_SECONDS, check=False)  # noqa: S603
-    if not run.stdout.strip():  # there is no pip in environments that uv makes
+    # There is no pip in environments that uv makes
+    if not run.stdout.strip():
         reason = run.stderr.strip().splitlines()[-1:] or ["no message"]
         diagnosis.details.append(f"versions: cannot be checked by pip: {reason[0]}; try: uv pip check")
         return

@@ -34,12 +34,14 @@ def extend(module):
         show_input_errors_as_one_line()
         plugin, function = TARGETS[module.__name__]
         getattr(importlib.import_module(plugin), function)(module)
-    except Exception as error:  # the host's import must succeed even if our code fails
+    except Exception as error:
+        # The host's import must succeed even if our code fails
         try:
             from turkic_idiom_tasks.harnesses.report import report_failure
 
             report_failure(module.__name__, error)
-        except Exception as report_error:  # in a broken environment even the report cannot be imported
+        except Exception as report_error:
+            # In a broken environment even the report cannot be imported
             place = module.__name__
             sys.stderr.write(f"turkic-idiom-tasks could not register at {place}: {error!r} ({report_error!r})\n")
 
@@ -52,7 +54,8 @@ class Finder:
         """Return the module's own spec, whose loader calls `extend` once; None for any other module."""
         if name not in TARGETS:
             return None
-        for finder in sys.meta_path:  # importlib.util.find_spec would ask this finder again
+        # importlib.util.find_spec would ask this finder again
+        for finder in sys.meta_path:
             if finder is Finder or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path, target)
@@ -70,7 +73,8 @@ def extend_when_executed(loader):
     original = loader.exec_module
 
     def exec_module(module):
-        vars(loader).pop("exec_module", None)  # so that the loader's own is back: some load many modules
+        # So that the loader's own is back: some load many modules
+        vars(loader).pop("exec_module", None)
         original(module)
         if module.__name__ in TARGETS:
             extend(module)

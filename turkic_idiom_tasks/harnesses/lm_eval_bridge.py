@@ -104,7 +104,8 @@ class IdiomTask(ConfigurableTask):
 
 def open_data(*, found: bool = False) -> Dataset:
     """Return the data in use, or that of found text; an error in it is one line where lm-eval runs as a command."""
-    show_input_errors_as_one_line()  # the start-up hook does this too, but may be turned off
+    # The start-up hook does this too, but may be turned off
+    show_input_errors_as_one_line()
     if found and not os.environ.get(FOUND_VARIABLE):
         raise usage_error(
             f"{FOUND_VARIABLE} is not set: name the folder that `turkic-idiom dataset found --fetch --corpora corpora "
@@ -122,10 +123,7 @@ def warn_if_small(task: str, n_items: int, what: str, dataset: Dataset) -> None:
 def read_responses(
     read: Callable[..., dict[str, Any]], responses: Responses, documents: Iterable[Document], *, strict: bool
 ) -> list[list[str]]:
-    """Return the reading of every response as JSON, with the mark of its document; a filter of lm-eval.
-
-    `read` returns the reading of one response from the document, the response, and the keyword `strict`.
-    """
+    """Return the reading of every response as JSON, with the mark of its document; a filter of lm-eval."""
     filtered = []
     for document_responses, document in zip(responses, documents, strict=True):
         readings = []

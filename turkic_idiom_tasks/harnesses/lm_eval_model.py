@@ -52,7 +52,8 @@ class TokenClassifierLM(LM):
             device=device,
             dtype=str(dtype),
             max_length=max_length,
-            trust_remote_code=trust_remote_code is True,  # lm-eval leaves words such as "no" as texts
+            # lm-eval leaves words such as "no" as texts
+            trust_remote_code=trust_remote_code is True,
         )
         # 1 is lm-eval's default, so it was hardly asked for; the size changes no answer
         size = int(str(batch_size)) if str(batch_size).isdigit() else 1

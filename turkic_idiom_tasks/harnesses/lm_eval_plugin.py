@@ -58,7 +58,8 @@ def add_tasks(module: ModuleType) -> None:
     @functools.wraps(load_spec)
     def _load_spec(manager: Any, spec: Any) -> Any:
         # Only when a group is asked for, because it takes time to find out what the data lacks
-        has_other_data = bool(os.environ.get(DATA_VARIABLE))  # the bundled lexicon has something for every task
+        # The bundled lexicon has something for every task
+        has_other_data = bool(os.environ.get(DATA_VARIABLE))
         if has_other_data and isinstance(spec, str) and spec in _GROUPS:
             _leave_out_absent(manager, spec)
         return load_spec(manager, spec)
@@ -69,7 +70,8 @@ def add_tasks(module: ModuleType) -> None:
 
 def add_model(module: ModuleType) -> None:
     """Register the model by its import path, after `lm_eval.models` has filled the registry."""
-    from lm_eval.api.registry import model_registry  # late, because only hosts that use lm-eval should import it
+    # Late, because only hosts that use lm-eval should import it
+    from lm_eval.api.registry import model_registry
 
     if MODEL_NAME not in model_registry:
         model_registry.register(MODEL_NAME, target="turkic_idiom_tasks.harnesses.lm_eval_model:TokenClassifierLM")
@@ -83,7 +85,8 @@ def add_provenance(module: ModuleType) -> None:
 
     @functools.wraps(original)
     def simple_evaluate(*args: Any, **options: Any) -> Any:
-        results = original(*args, **options) or {}  # None in all processes of a distributed run but the first
+        # None in all processes of a distributed run but the first
+        results = original(*args, **options) or {}
         for name, config in results.get("configs", {}).items():
             metadata = config.get("metadata") or {}
             # The user may have tasks whose names begin with astitch_, so the whole name must be as ours are made
@@ -100,6 +103,7 @@ def add_provenance(module: ModuleType) -> None:
                 continue
             provenance = {"data": path, "data_revision": revision, "turkic_idiom_tasks": __version__}
             if metadata.get("kind") in OPEN_TASKS:
+                # Scores of open tasks depend on which answers were judged
                 provenance["judged_answers"] = answers_digest()
             config["metadata"] = {**metadata, **provenance}
         return results or None
@@ -152,7 +156,8 @@ def _leave_out_absent(manager: Any, group: str) -> None:
             if not (languages[0] in dataset.span_languages if is_span else build_items(dataset, kind, *languages)):
                 absent.append(name)
     except InputError:
-        return  # our tasks raise this error when they are loaded; other tasks must work without the data
+        # Our tasks raise this error when they are loaded; other tasks must work without the data
+        return
     # A group that would be empty stays: its tasks raise an error that says what is missing
     if not absent or len(absent) == len(_tasks_of(group)):
         return
@@ -165,13 +170,15 @@ def _leave_out_absent(manager: Any, group: str) -> None:
         if name not in _GROUPS or entry is None or not entry.yaml_path:
             continue
         if _task_folder().resolve() not in Path(entry.yaml_path).resolve().parents:
-            continue  # a group of the same name that the user has made
+            # A group of the same name that the user has made
+            continue
         members = [member for member in entry.cfg["task"] if not set(_tasks_of(member)) <= set(absent)]
         if members != entry.cfg["task"]:
             entry.cfg = {**entry.cfg, "task": members}
             if not has_mean:
                 entry.cfg.pop("aggregate_metric_list", None)
-            entry.yaml_path = None  # otherwise lm-eval would read the file again instead of cfg
+            # Otherwise lm-eval would read the file again instead of cfg
+            entry.yaml_path = None
 
 
 def _tasks_of(name: str) -> list[str]:

@@ -112,6 +112,7 @@ def files() -> dict[str, str]:
 def language_files() -> dict[str, str]:
     """Return the name of every file of the tasks on spans and explanations, and its text."""
     texts = {}
+    # Groups have means, in which provisional languages do not count
     certain = counted(LANGUAGES)
     for kind, endings, means in (("explain", ("",), ["answered"]), ("span", SPAN_ENDINGS, ["f1", "token_f1"])):
         for ending in endings:

@@ -127,7 +127,8 @@ class LoadedModel:
         if isinstance(self.mteb_model, InstructSentenceTransformerModel):
             if kind != PromptType.document or self.mteb_model.apply_instruction_to_passages:
                 return str(self.mteb_model.get_task_instruction(task_metadata, kind) or "")
-            role = None  # mteb encodes documents without instruction by plain encode()
+            # mteb encodes documents without instruction by plain encode()
+            role = None
         else:
             prompts = self.mteb_model.model_prompts or {}
             name = get_prompt_name(prompts, task_metadata, kind) if prompts else None
@@ -214,10 +215,7 @@ def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, s
 
 
 def check_name(name: str, *, revision: str | None = None) -> bool:
-    """Return False for a model of which its name says that it is no transformer, so that poolings do not apply to it.
-
-    What can be seen to be wrong without loading the model is an InputError.
-    """
+    """Return False for a model whose name says that it is no transformer; a name that is wrong is an InputError."""
     base, pooling = split_pooling(name)
     if pooling is not None:
         check_pooling(pooling)
@@ -354,7 +352,8 @@ def _load_as_mteb(
             arguments |= {"device": device, "trust_remote_code": trust_remote_code}
             with quiet_loading():
                 wrapper = meta.loader(meta.name, revision=meta.revision, **arguments)
-    except Exception as error:  # loaders raise any error: missing extras, keys, files, connections
+    except Exception as error:
+        # Loaders raise any error: missing extras, keys, files, connections
         raise load_error(str(meta.name), error) from error
     return _of_wrapper(wrapper, meta, pooling=pooling)
 
@@ -368,7 +367,8 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
         # Not as __main__, so that what the file does as a script is left out
         encoder = runpy.run_path(str(path), run_name=path.stem)[class_name]()
         encode = encoder.encode
-    except Exception as error:  # the code is the user's, and may raise anything
+    except Exception as error:
+        # The code is the user's, and may raise anything
         problem = f"cannot be made ({type(error).__name__}: {error})"
         raise usage_error(
             f"{name}: {problem}; name a class with encode in that file, made without arguments"
@@ -396,13 +396,15 @@ def _wrapped(
     model: SentenceTransformer, meta: ModelMeta, *, pooling: str | None, prompts: dict[str, str] | None = None
 ) -> LoadedModel:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # mteb calls methods that sentence-transformers has renamed
+        # mteb calls methods that sentence-transformers has renamed
+        warnings.simplefilter("ignore", FutureWarning)
         wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=prompts)
     return _of_wrapper(wrapper, meta, pooling=pooling)
 
 
 def _of_wrapper(wrapper: Any, meta: ModelMeta, *, pooling: str | None) -> LoadedModel:
-    wrapper.mteb_model_meta = meta  # the wrapper derives its own from the model, without our name and revision
+    # The wrapper derives its own from the model, without our name and revision
+    wrapper.mteb_model_meta = meta
     encoder = None
     with suppress(InputError):  # it does not begin with a text transformer
         backbone_of(wrapper.model)

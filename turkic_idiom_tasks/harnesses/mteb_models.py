@@ -57,7 +57,8 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
                 metas = [plain, *_pooled_metas(name, plain.revision, path=str(folder))]
                 registry |= {str(meta.name): meta for meta in metas}
                 continue
-            except Exception as error:  # the other models must be registered even if one folder is bad
+            except Exception as error:
+                # The other models must be registered even if one folder is bad
                 problem = f"{MODELS_VARIABLE}: {error}"
         log.warning("%s", problem)
         # The name in a malformed part is registered too, and loading it raises the problem: it must never load another

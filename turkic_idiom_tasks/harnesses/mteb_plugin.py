@@ -46,7 +46,8 @@ def add_models(module: ModuleType) -> None:
     """Add our models to mteb's registry."""
     from turkic_idiom_tasks.harnesses import mteb_models  # late, because it imports parts of mteb
 
-    if hasattr(mteb_models, "register_models"):  # otherwise it is being imported, and registers at its own end
+    # Otherwise it is being imported, and registers at its own end
+    if hasattr(mteb_models, "register_models"):
         mteb_models.register_models(module.MODEL_REGISTRY)
 
 
@@ -88,9 +89,11 @@ def register_now() -> list[str]:
 
 def add_late() -> None:
     """Register with an mteb that built its registries before the hook was installed."""
-    get_tasks = sys.modules.get("mteb.get_tasks")  # the attribute `mteb.get_tasks` is the function
+    # The attribute `mteb.get_tasks` is the function
+    get_tasks = sys.modules.get("mteb.get_tasks")
     if get_tasks is None or not hasattr(get_tasks, "_TASKS_REGISTRY"):
-        return  # it is still being imported, so the hook on mteb.tasks registers the tasks
+        # mteb is still being imported, so the hook on mteb.tasks registers the tasks
+        return
     new = {name: task for name, task in _finished_classes().items() if name not in get_tasks._TASKS_REGISTRY}
     if new:
         get_tasks.TASK_LIST = (*get_tasks.TASK_LIST, *new.values())  # type: ignore[attr-defined]

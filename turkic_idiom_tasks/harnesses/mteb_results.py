@@ -100,7 +100,8 @@ class TaskFolder:
             if not self.overwrite:
                 # Another program may have written results of other data since the run began
                 self.check_data()
-                with suppress(OtherFormatError):  # such a record is replaced, and the user has a note about it
+                # Such a record is replaced, and the user has a note about it
+                with suppress(OtherFormatError):
                     self.read_header(subset)
             write_record(self.record_path(subset), record.header, record.predictions, top_k=top_k)
 
@@ -120,7 +121,8 @@ class TaskFolder:
                     header = headers.get(subset) or self.read_header(subset)
                     if header is None:
                         continue
-                    if subset not in headers:  # a record of an earlier run, which may be damaged below its header
+                    # A record of an earlier run, which may be damaged below its header
+                    if subset not in headers:
                         score_record(read_record(self.record_path(subset), self.dataset))
                     all_headers[subset] = header
                 except InputError as error:

@@ -60,7 +60,8 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         )
 
     def _evaluate_subset(self, model: Any, data_split: RetrievalSplitData, **kwargs: Any) -> Any:
-        self._top_k = len(data_split["corpus"])  # the paper's nDCG has no cut-off: rank the whole pool
+        # The paper's nDCG has no cut-off: rank the whole pool
+        self._top_k = len(data_split["corpus"])
         return super()._evaluate_subset(model, data_split, **kwargs)
 
     def task_specific_scores(

@@ -41,7 +41,8 @@ def installed_version(distribution: str) -> str | None:
     """Return the version of an installed distribution; None if it is not installed or its metadata is damaged."""
     try:
         return importlib.metadata.version(distribution) or None  # None where the metadata states no version
-    except Exception:  # metadata that cannot be read raises almost anything
+    except Exception:
+        # Metadata that cannot be read raises almost anything
         return None
 
 

@@ -13,7 +13,8 @@ from turkic_idiom_tasks.encoders.checkpoints import quiet_loading
 def quiet_libraries() -> Iterator[None]:
     """Silence mteb and its libraries: log lines below errors, Python's warnings, progress bars; errors propagate."""
     disabled_level = logging.root.manager.disable
-    logging.disable(logging.WARNING)  # libraries would reset the levels of their loggers when they are imported
+    # Libraries would reset the levels of their loggers when they are imported
+    logging.disable(logging.WARNING)
     try:
         # All of stderr is dropped, because not every library has an option for its bars
         with warnings.catch_warnings(), quiet_loading(), redirect_stderr(io.StringIO()):

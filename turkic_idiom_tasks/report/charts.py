@@ -58,7 +58,8 @@ class Chart:
         opening, body = drawn.split(">", 1)
         body = _PARTS_ROLE.sub("", body)
         opening = opening.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace(' class="marks"', "")
-        opening += ' role="img" overflow="visible"'  # a reader's font may be wider than the one that was measured
+        # A reader's font may be wider than the one that was measured
+        opening += ' role="img" overflow="visible"'
         heading = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
         return f"{opening}>{heading}<style>{_ALONE}</style>{body}\n"
 
@@ -98,10 +99,7 @@ def heat_map(tiles: Mapping[tuple[str, str], float | None], *, title: str, descr
 def grouped_bars(
     bars: Mapping[tuple[str, str], Sequence[float | None]], *, title: str, description: str, floor: float
 ) -> Chart:
-    """Draw (group, series) -> nDCG and the ends of its interval as dots with whiskers; None leaves a place empty.
-
-    Each series has a colour, and there is a line at `floor`, a random score.
-    """
+    """Draw (group, series) -> nDCG and the ends of its interval as dots with whiskers, and a line at a random score."""
     groups, series = _distinct(bars, 0), _distinct(bars, 1)
     values = []
     for (group, name), (value, low, high) in bars.items():

@@ -113,7 +113,8 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
 
     A row of `cells` is a result; results of different seeds have the keys in common. The deviation is in `SPREAD`.
     """
-    groups = cells.groupby(keys, sort=False, dropna=False)  # pandas drops rows that lack a key, without a word
+    # pandas would drop rows that lack a key, without a word
+    groups = cells.groupby(keys, sort=False, dropna=False)
     measures = [name for name in cells.columns if name not in keys and pd.api.types.is_numeric_dtype(cells[name])]
     # A mean over only those seeds whose score is defined would look better than the system is
     means = groups[measures].agg(lambda values: values.mean(skipna=False))
@@ -152,7 +153,8 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
 
 def to_json(frame: pd.DataFrame) -> str:
     """Return a frame as a JSON list of objects, with null for undefined values."""
-    plain = frame.astype(object)  # else pandas would put NaN in place of None, which is no JSON
+    # Else pandas would put NaN in place of None, which is no JSON
+    plain = frame.astype(object)
     rows = plain.where(plain.notna(), None).to_dict("records")
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
 

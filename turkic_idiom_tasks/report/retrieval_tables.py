@@ -121,7 +121,8 @@ def _means_over_languages(means: pd.DataFrame, subsets: Mapping[str, list[str]])
         by_subset = by_subset.loc[wanted]
         row: dict[str, Any] = by_subset[list(MEASURES)].mean().to_dict()
         row[N_QUERIES] = int(by_subset["n_queries"].sum())
-        row[N_SEEDS] = int(by_subset[N_SEEDS].min())  # languages differ while the grid is not finished
+        # Languages differ while the grid is not finished
+        row[N_SEEDS] = int(by_subset[N_SEEDS].min())
         # The languages whose training ended with the untuned weights, with the share of seeds if not with all
         kept = []
         for subset, of_subset in by_subset.iterrows():

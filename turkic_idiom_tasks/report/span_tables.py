@@ -115,7 +115,8 @@ def _means(scores: pd.DataFrame) -> pd.DataFrame:
     # The seed is a key of the rows that are averaged, and no key of their means
     keys = ["model", "language", "subset", "size"]
     with_seed = [*keys, "seed"]
-    cells = scores[with_seed].drop_duplicates()  # pivot sorts the keys, so their order is kept apart
+    # pivot sorts the keys, so their order is kept apart
+    cells = scores[with_seed].drop_duplicates()
     wide = scores.pivot(index=with_seed, columns="measure", values="value").reset_index()
     cells = cells.merge(wide, on=with_seed, how="left", sort=False).drop(columns="seed")
     return average_seeds(cells, keys, main="span_f1")
@@ -129,7 +130,8 @@ def _by_language(means: pd.DataFrame, published: PublishedTable, *, name: str, t
     rows: list[list[Any]] = []
     for model in others["model"].unique():
         by_language = best.loc[model].reindex(languages)
-        figures_of_paper = published.of(model)  # by the codes of the paper's languages, which may lack some of ours
+        # By the codes of the paper's languages, which may lack some of ours
+        figures_of_paper = published.of(model)
         paper_figures = pd.Series([figures_of_paper.get(code) for code in languages], dtype="float64")
         for label, figures in [*by_language[[*F1_SCORES]].items(), ("paper", paper_figures)]:
             # A mean over fewer languages than that of the row above it could not be compared with it

@@ -77,7 +77,8 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
 def open_log(path: Path) -> EvalLog:
     """Return what Inspect reads in a log; an InputError if it cannot be read, or has two answers of a sample."""
     try:
-        from inspect_ai.log import read_eval_log  # late: an optional package, which takes two seconds to import
+        # Late: an optional package, which takes two seconds to import
+        from inspect_ai.log import read_eval_log
 
         if path.suffix == ".eval":
             with ZipFile(path) as archive:
@@ -94,7 +95,8 @@ def open_log(path: Path) -> EvalLog:
         raise InputError(
             f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
         ) from error
-    except Exception as error:  # whatever a damaged archive makes Inspect raise
+    except Exception as error:
+        # Whatever a damaged archive makes Inspect raise
         raise InputError(f"{path}: no log that Inspect can read ({first_line(error)}); run it again") from error
 
 

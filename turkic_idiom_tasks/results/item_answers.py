@@ -131,7 +131,8 @@ def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
     language, _, target = subset.partition("-")
     try:
         lexicon = dataset.lexicon
-    except InputError:  # data with test queries only
+    except InputError:
+        # Data with test queries only has no lexicon
         return None
     items = build_items(dataset, task, language, target or None)
     return TestItems(task, subset, target or language, items, lexicon) if items else None

@@ -63,6 +63,7 @@ def read_person(path: Path, dataset: Dataset) -> ModelPredictions:
     answers: dict[SubsetKey, list[tuple[str, object, object]]] = {}
     for row in file.answers:
         items = find_items(dataset, row.task, row.subset)
+        # The page names items by their digests alone, because their ids give the meaning away
         ids = {row_digest(item): item.id for item in items.rows} if items else {}
         if row.digest not in ids:
             raise InputError(

@@ -69,7 +69,8 @@ class Rankings:
         if np.isnan(similarities).any():
             row = int(np.isnan(similarities).any(axis=1).argmax())
             raise ValueError(f"the similarities of query {pool.queries[row]} hold NaN: its vectors are not finite")
-        order = np.argsort(-similarities, axis=1)  # ties share a place, so their order does not matter
+        # Ties share a place, so their order does not matter
+        order = np.argsort(-similarities, axis=1)
         descending = np.take_along_axis(similarities, order, axis=1)
         places = np.arange(similarities.shape[1], dtype=np.int32)
         begins_group = np.ones(similarities.shape, dtype=bool)
@@ -180,14 +181,16 @@ def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task
 def _ranking_rows(rankings: Rankings, *, top_k: int | None) -> Iterator[dict[str, Any]]:
     pool = rankings.pool
     n_documents = len(pool.documents)
-    sort_keys = rankings.above.astype(np.uint16) if n_documents < 2**16 else rankings.above  # numpy sorts these faster
+    # numpy sorts 16 bits faster
+    sort_keys = rankings.above.astype(np.uint16) if n_documents < 2**16 else rankings.above
     orders = np.argsort(sort_keys, axis=1, kind="stable")
     places = np.take_along_axis(rankings.above, orders, axis=1)
     limits = np.full(len(pool.queries), n_documents) if rankings.n_listed is None else rankings.n_listed
     if top_k is not None:
         # Never more than was read: a ranking that was cut before knows nothing of the documents behind.
         limits = np.minimum(limits, top_k)
-    n_listed = (places < limits[:, None]).sum(axis=1)  # a group of ties that begins within the limit is listed whole
+    # A group of ties that begins within the limit is listed whole
+    n_listed = (places < limits[:, None]).sum(axis=1)
     has_ties = (places[:, 1:] == places[:, :-1]).any(axis=1)
     for row, query in enumerate(pool.queries):
         n = int(n_listed[row])

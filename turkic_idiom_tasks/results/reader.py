@@ -84,7 +84,8 @@ def read_lines(
     sections: dict[SubsetKey, _Section] = {}
     faults: list[Fault] = []
     section: _Section | None = None
-    is_lost = False  # after a wrong head line, the lines of its subset cannot be read
+    # After a wrong head line, the lines of its subset cannot be read
+    is_lost = False
     number = first_line - 1
     for number, line in enumerate(lines, start=first_line):
         try:
@@ -203,7 +204,8 @@ def _open_section(dataset: Dataset, task: str, subset: object, *, prompt: object
     data: _Data | None = None
     if not isinstance(subset, str):
         return None
-    if task in ITEM_TASKS:  # the items of one subset are made alone, because to make those of all takes a while
+    # The items of one subset are made alone, because to make those of all takes a while
+    if task in ITEM_TASKS:
         data = find_items(dataset, task, subset)
         for what, value, known in (("prompt", prompt, tuple(VARIANTS)), ("method", method, METHODS)):
             if data is not None and value not in known:
@@ -244,7 +246,8 @@ class _Section:
             raise MalformedError(
                 f"{self._task}, {self._subset} has no {noun}" if position is None else f"{noun} appears twice"
             )
-        self._values[position] = None  # so that an item with a wrong value is not reported as missing too
+        # So that an item with a wrong value is not reported as missing too
+        self._values[position] = None
         try:
             self._values[position] = self._read(position, line)
         except MalformedError as error:

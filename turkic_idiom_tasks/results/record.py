@@ -191,10 +191,8 @@ def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> Subset
 
 
 def write_record(path: Path, header: Header, predictions: Predictions, *, top_k: int | None = None) -> None:
-    """Write a record in one step; the result is finished when the file exists.
-
-    A ranking lists `top_k` documents, or all if that is None; the scores in the header are those of the whole pool.
-    """
+    """Write a record in one step, so that a file that exists is a finished result; for `top_k` see `to_lines`."""
+    # The scores in the header are those of the whole pool, however few documents are listed
     first = json.dumps(header.model_dump(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     text = "\n".join([first, *to_lines(predictions, top_k=top_k), ""])
     # without the time that gzip would state, so that the same result is the same file
@@ -236,13 +234,11 @@ def find_records(place: Path) -> list[Path]:
 
 
 def without_variants(paths: Sequence[Path]) -> list[Path]:
-    """Leave out the results of a model under other settings if the paths hold those under the default ones.
-
-    mteb keeps the former in the folder `VARIANTS` below the latter; to read them, name that folder.
-    """
+    """Leave out the results of a model under other settings if the paths hold those under the default ones."""
     folders = {path.parent for path in paths if path.name.endswith(SUFFIX) or path.name == MODEL_META}
     kept = []
     for path in paths:
+        # mteb keeps results under other settings in this folder; to read them, a user names it
         if not any(folder.name == VARIANTS and folder.parent in folders for folder in path.parents):
             kept.append(path)
     return kept
@@ -253,9 +249,11 @@ def _lines(path: Path) -> Iterator[bytes]:
         text = unpack_gzip(read_file(path, limit=MAX_PACKED), limit=MAX_UNPACKED)
     except MalformedError as error:
         problem = f"{error}; {_AGAIN}"
-        if not path.name.endswith(SUFFIX):  # perhaps a file that is dear to its owner: do not advise to delete it
+        # Perhaps a file that is dear to its owner: do not advise to delete it
+        if not path.name.endswith(SUFFIX):
             problem = f"no result of turkic-idiom ({error}); give a file *{SUFFIX}, or the folder of one model"
-        elif isinstance(error.__cause__, OSError):  # it may be whole: do not advise to delete it
+        elif isinstance(error.__cause__, OSError):
+            # The file may be whole: do not advise to delete it
             problem = str(error)
         raise InputError(f"{path}: {problem}") from error
     return (line.rstrip(b"\n") for line in io.BytesIO(text))

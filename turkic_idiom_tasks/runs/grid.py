@@ -86,7 +86,8 @@ class Job:
         start = time.perf_counter()
         try:
             yield from self._run(dataset)
-        finally:  # not in `_run`, whose variables hold the model until it ends
+        finally:
+            # Not in `_run`, whose variables hold the model until it ends
             # Models have circular references, so garbage is collected. That takes about half a second, so it is left
             # out after a job of a few seconds on the processor.
             torch = sys.modules.get("torch")
@@ -118,7 +119,8 @@ class Job:
         for cell in cells:
             path = self.record_path(cell)
             try:
-                if not path.is_file():  # a worker of another run may have written it meanwhile
+                # A worker of another run may have written it meanwhile
+                if not path.is_file():
                     record = finish(cell)
                     if self.writes:
                         settings = record.header.settings | trust_setting(self.trust_remote_code)
@@ -166,12 +168,14 @@ class Grid:
         """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends."""
         if self.writes:
             check_writable(self.folder)
+        # Under torchrun only the first process writes, and the others must not meet its lock
         busy = f"{self.folder}: another run works in it; wait until it has ended, or choose another folder with --out"
         with locked(self.folder / LOCK, busy=busy) if self.writes else nullcontext():
             if self.writes:
                 # again, now that no other run can change the folder: `open_grid` looked before it was locked
                 _check_data(self.folder, self.dataset)
-                for folder in (RECORDS, CHECKPOINTS, _FAILURES):  # this also removes unfinished files of killed runs
+                # Making the folders also removes unfinished files of killed runs
+                for folder in (RECORDS, CHECKPOINTS, _FAILURES):
                     check_writable(self.folder / folder)
                 about = {"path": self.dataset.path, "revision": self.dataset.revision}
                 write_json(self.folder / _ABOUT, about | trust_setting(self.trust_remote_code))

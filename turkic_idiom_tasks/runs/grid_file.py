@@ -28,11 +28,9 @@ TRAINING = "training"  # the key of the settings of a training
 
 
 def read_grid_file(path: Path) -> list[CellKind]:
-    """Return the parts of a file, at least one, in the order of `KINDS`.
-
-    ``paper.yaml`` and ``community.yaml`` are the packaged grids if there is no such file.
-    """
-    if not path.exists() and path.parent == Path():  # a user's own file of that name comes first
+    """Return the parts of a file, or of our grid of that name, at least one, in the order of `KINDS`."""
+    # A user's own file of that name comes first
+    if not path.exists() and path.parent == Path():
         path = PACKAGED.get(path.name, path)
     if not path.is_file():
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")

@@ -66,12 +66,12 @@ class RayRunner:
                     # What the worker has finished is on the disk, and only there: it died before it could return it.
                     rest = job.rest()
                     yield from job.ended()
-                    # A cell may be what kills its workers, by taking too much memory for example, so it is not tried
-                    # for ever
+                    # Deaths between which no cell ended: the first of the cells may be what kills the workers
                     deaths = deaths + 1 if len(rest.names) == len(job.names) else 1
                     cells = list(rest.names)
                     n_lost = 0
-                    if deaths >= ATTEMPTS:  # its first cell is given up; if one more worker dies, all are
+                    # Its first cell is given up; if one more worker dies, all are
+                    if deaths >= ATTEMPTS:
                         n_lost = 1 if deaths == ATTEMPTS else len(cells)
                     for cell in cells[:n_lost]:
                         yield Outcome(cell, f"its worker died ({first_line(error)})")
@@ -95,7 +95,8 @@ class RayRunner:
                 socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
             # log_to_driver would print what workers write to our stdout, among the results.
             ray.init(address=self.address or "local", log_to_driver=False, logging_level="ERROR", **options)
-        except Exception as error:  # ValueError, ConnectionError or RuntimeError, depending on version and address
+        except Exception as error:
+            # ValueError, ConnectionError or RuntimeError, depending on version and address
             problem = (
                 f"Ray does not start on this machine ({first_line(error)}); correct that, leave out --jobs and the "
                 "other options of Ray to run one cell at a time, or name a running cluster with --address"

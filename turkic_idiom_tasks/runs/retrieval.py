@@ -118,7 +118,8 @@ class RetrievalCells(CellKind):
                 "train_seconds": round(trained - loaded, 3),
                 "test_seconds": round(end - trained, 3),
             }
-            del outcome["history"]  # in which a score by language may be NaN, as no record has it
+            # A score by language in it may be NaN, which no record has
+            del outcome["history"]
             return build_record(
                 cell.model,
                 predictions,

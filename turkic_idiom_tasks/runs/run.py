@@ -93,12 +93,14 @@ def run_models(
     datasets = open_datasets(dataset, options)
     keys = choose_subsets(datasets, options, reporter)
     check_writable(options.output)
-    note = cache(reporter.note)  # each line once: many notes hold for several subsets
+    # Each line once: many notes hold for several subsets
+    note = cache(reporter.note)
     labels = name_models(models, options.names)
     names = list(dict.fromkeys(models))
     if not options.base_url:
         _check_options(names, options, note)
-    done: set[tuple[str, str]] = set()  # a model may have two names, or name a pooling that all have
+    # A model may have two names, or name a pooling that all have
+    done: set[tuple[str, str]] = set()
     for number, name in enumerate(names, start=1):
         place = f"model {number}/{len(names)}"
         reporter.progress(f"{place}, loading {name}")
@@ -110,7 +112,8 @@ def run_models(
                 unit.folder.check_data()
                 for line in _read_finished(unit, options):
                     note(line)
-        for unit in units:  # no folder is made before the data of all of them is checked
+        # No folder is made before the data of all of them is checked
+        for unit in units:
             check_writable(unit.folder.path)
         # what mteb evaluates comes last, and apart: it must not compute what only a pooling lacks
         failure: Exception | None = None
@@ -119,7 +122,8 @@ def run_models(
                 chosen = [unit for unit in units if bool(unit.settings["pooling"]) is is_pooled and unit.missing]
                 if chosen:
                     _compute(loaded, chosen, datasets, keys, options, reporter=reporter, place=place, note=note)
-        except Exception as error:  # raised below, after the units that are finished
+        except Exception as error:
+            # Raised below, after the units that are finished
             failure = error
         for unit in units:
             if unit.missing:
@@ -138,7 +142,8 @@ def run_models(
             )
         if failure is not None:
             raise failure
-        del loaded  # otherwise it would be in memory while the next one is loaded
+        # Otherwise it would be in memory while the next one is loaded
+        del loaded
 
 
 def _load(name: str, options: RunOptions, *, label: str | None = None) -> LoadedModel:

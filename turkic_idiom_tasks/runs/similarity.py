@@ -182,7 +182,8 @@ class SimilarityCells(CellKind):
                 return self._tune(cell, dataset, DataName.of(data), triplets, trust_remote_code=trust_remote_code)
             from turkic_idiom_tasks.runs.engine import score_untuned
 
-            choice = self.training.pooling or NATIVE  # as the retrieval cells of the same model state it
+            # As the retrieval cells of the same model state it
+            choice = self.training.pooling or NATIVE
             records = score_untuned(
                 cell.model,
                 data,

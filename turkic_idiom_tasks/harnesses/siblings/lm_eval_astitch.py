@@ -70,7 +70,8 @@ def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TE
 
 def load(kind: str, language: str, **_metadata: Any) -> dict[str, HarnessDataset]:
     """Return the test questions of a task, and as ``train`` those that examples are drawn from."""
-    show_input_errors_as_one_line()  # the start-up hook does this too, but may be turned off
+    # The start-up hook does this too, but may be turned off
+    show_input_errors_as_one_line()
     data = AStitchData()
     splits = {}
     for split, rows in ((TEST, TEST_PART), (TRAIN, EXAMPLES_PART)):
