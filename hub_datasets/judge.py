@@ -22,7 +22,7 @@ from hub_datasets.prompts import ANSWER_PASSES, BLANK, CROSS_LINGUAL, EXPLANATIO
 from hub_datasets.questions import AnswerFields, Question, Reply
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, first_fault, read_json_lines
-from turkic_idiom_tasks.languages import LANGUAGES
+from turkic_idiom_tasks.languages import LANGUAGES, LanguageCode
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 from turkic_idiom_tasks.model_answers import without_reasoning
@@ -69,7 +69,7 @@ class FreeAnswer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    language: str
+    language: LanguageCode
     concept: str
     meaning: str
     idiom: str
@@ -226,8 +226,6 @@ def read_free_answers(path: Path) -> list[FreeAnswer]:
             answer = FreeAnswer.model_validate(line.value)
         except ValidationError as error:
             raise InputError(f"{path}:{line.number}: {line.problem or first_fault(error)}") from error
-        if answer.language not in LANGUAGES:
-            raise InputError(f"{path}:{line.number}: unknown language {display(answer.language)}")
         answers.append(answer)
     return answers
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from hub_datasets.found.corpora import Arc, CorpusSentence
-from turkic_idiom_tasks.annotation.forms import Form, IdiomWord, idiom_forms
+from turkic_idiom_tasks.annotation.forms import Form, idiom_forms
 from turkic_idiom_tasks.annotation.matching import PLAIN_LETTERS, Token, best_match, find_candidates
 from turkic_idiom_tasks.annotation.stems import morphology, normalise, stems
 from turkic_idiom_tasks.dataset.sentences import words
@@ -80,9 +80,16 @@ class Miner:
         for word in form:
             found = find_candidates(word, tokens, self.language.code)
             # Misspellings and words that only begin alike are what the annotator may take, and a miner may not.
-            sure = [candidate for candidate in found if candidate.cost < PLAIN_LETTERS]
-            if not word.is_verb:
-                sure = [candidate for candidate in sure if self._shares_clear_stem(word, tokens[candidate.first].form)]
+            sure = []
+            for candidate in found:
+                token = tokens[candidate.first].form
+                is_sure = candidate.cost < PLAIN_LETTERS
+                if is_sure and not word.is_verb and token != word.form:
+                    shared = word.stems.keys() & stems(token, self.language.code).keys()
+                    # A short verb in common may be what suffixes leave of any word
+                    is_sure = any(stem[0] == "n" or len(stem) - 2 >= CLEAR_VERB for stem in shared)
+                if is_sure:
+                    sure.append(candidate)
             options.append(sure)
         match = best_match(form, tokens, options, particles=morphology(self.language.code).particles)
         if match is None or any(later - earlier > WIDEST_GAP + 1 for earlier, later in pairwise(match.words)):
@@ -99,11 +106,6 @@ class Miner:
         if sentence.arcs is not None and not _is_connected(matched, sentence.arcs):
             cost += UNRELATED
         return Candidate(concept, tuple(spans), round(cost, 2)) if cost <= HIGHEST_COST else None
-
-    def _shares_clear_stem(self, word: IdiomWord, token: str) -> bool:
-        """Return whether a word is the idiom's, or shares a noun or a verb that is no remainder of suffixes with it."""
-        shared = word.stems.keys() & stems(token, self.language.code).keys()
-        return token == word.form or any(stem[0] == "n" or len(stem) - 2 >= CLEAR_VERB for stem in shared)
 
 
 def _is_connected(matched: Sequence[Span], arcs: Sequence[Arc]) -> bool:

@@ -148,7 +148,18 @@ def _plain_headword(text: str) -> str:
 
 def _meaning(original: str, notes: list[Note]) -> str | None:
     """Return the definition in a meaning, or None; repairs are added to `notes`."""
-    text = _without_leading_noise(original)
+    text = original
+    previous = None
+    # One piece of noise may hide another, so the text is cleaned until nothing changes
+    while previous != text:
+        previous = text
+        text = _NOISE.label.sub("", _NOISE.leading_noise.sub("", text))
+        bracket = _NOISE.leading_bracket.match(text)
+        if bracket:
+            rest = text[bracket.end() :].strip()
+            is_word = re.fullmatch(r"[a-z’ ]+", bracket["content"]) and rest and not _NOISE.label.match(rest)
+            text = f"{bracket['content']} {rest}" if is_word else rest
+        text = _NOISE.transcription_end.sub("", text)
     if _NOISE.reference.match(text) or _NOISE.author.match(text):
         kind = "a reference to another idiom" if _NOISE.reference.match(text) else "a source"
         notes.append(Note(f"meaning removed: only {kind}", original))
@@ -167,20 +178,6 @@ def _meaning(original: str, notes: list[Note]) -> str | None:
         return None
     if text not in (original, original.removesuffix(".")):
         notes.append(Note("noise removed from the meaning", original))
-    return text
-
-
-def _without_leading_noise(text: str) -> str:
-    previous = None
-    while previous != text:
-        previous = text
-        text = _NOISE.label.sub("", _NOISE.leading_noise.sub("", text))
-        bracket = _NOISE.leading_bracket.match(text)
-        if bracket:
-            rest = text[bracket.end() :].strip()
-            is_word = re.fullmatch(r"[a-z’ ]+", bracket["content"]) and rest and not _NOISE.label.match(rest)
-            text = f"{bracket['content']} {rest}" if is_word else rest
-        text = _NOISE.transcription_end.sub("", text)
     return text
 
 
