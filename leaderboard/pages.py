@@ -23,6 +23,7 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import UNRELIABLE_NOTE, Interval
+from turkic_idiom_tasks.results.model_predictions import BASELINE
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, SPANS
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS
 
@@ -238,11 +239,14 @@ class Pages:
 
     def _other_pages(self) -> Iterator[tuple[str, bytes]]:
         labels: dict[str, str] = {}
+        pairs: list[tuple[str, str]] = []  # ids of models to compare: the best with the next, and with a baseline
         for board in self._boards:
             labels |= scripts.choice_labels(board.by_id.values())
-        pairs = scripts.suggested_pairs(self._boards)
+            best, *others = [*dict.fromkeys([*board.overall, *board.retrieval]), ""]
+            baselines = [name for name in others if name and board.by_id[name].metadata.type == BASELINE]
+            pairs += [(best, name) for name in dict.fromkeys([*others[:1], *baselines[:1]]) if name]
         items = scripts.comparison_json(self._boards)
-        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items, pairs=pairs)
+        yield "compare.html", self._page("compare.html", "Compare models", labels=labels, items=items, pairs=pairs[:3])
         html = browser_part("html")
         yield "items.html", self._page("items.html", "Concepts", browser=html, concepts_file=scripts.CONCEPTS_FILE)
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")

@@ -114,7 +114,7 @@ def better_pairs(models: Sequence[Resampled]) -> npt.NDArray[np.bool_]:
     low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
     for upper in range(len(models) - 1):
         gaps = scores[upper] - scores[upper + 1 :]
-        # A gap that a few concepts alone can make is none, whatever its interval: resampling them understates it
+        # A smaller gap could be the work of a few concepts alone, whatever its interval
         is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
         lower = upper + 1 + np.flatnonzero(is_large)
         if not len(lower):

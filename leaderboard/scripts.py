@@ -31,7 +31,6 @@ from turkic_idiom_tasks.metrics.bootstrap import (
 from turkic_idiom_tasks.metrics.comparison import EXCHANGES
 from turkic_idiom_tasks.report.compare import ALPHA
 from turkic_idiom_tasks.results.item_answers import MAX_ANSWER, METHODS
-from turkic_idiom_tasks.results.model_predictions import BASELINE
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.spans import TAG_LETTERS
@@ -139,16 +138,6 @@ def choice_labels(submissions: Collection[ScoredSubmission]) -> dict[str, str]:
         label = " ".join(f"{metadata.name} ({about})".split())
         labels[submission.id] = f"{label} {submission.id}" if label in labels.values() else label
     return labels
-
-
-def suggested_pairs(boards: Iterable[Board]) -> list[tuple[str, str]]:
-    """Return ids of models to compare: the best with the next, and with the best baseline."""
-    pairs = []
-    for board in boards:
-        best, *others = [*dict.fromkeys([*board.overall, *board.retrieval]), ""]
-        baselines = [name for name in others if name and board.by_id[name].metadata.type == BASELINE]
-        pairs += [(best, name) for name in dict.fromkeys([*others[:1], *baselines[:1]]) if name]
-    return pairs[:3]
 
 
 def short_numbers(values: Floats) -> list[int | float]:

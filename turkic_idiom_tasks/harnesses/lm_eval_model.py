@@ -55,7 +55,7 @@ class TokenClassifierLM(LM):
             # lm-eval leaves words such as "no" as texts
             trust_remote_code=trust_remote_code is True,
         )
-        # 1 is lm-eval's default, so it was hardly asked for; the size changes no answer
+        # `auto` and 1, which is lm-eval's default, leave the size to us; it changes no answer
         size = int(str(batch_size)) if str(batch_size).isdigit() else 1
         self._batch_size = size if size > 1 else BATCH_SIZE
 

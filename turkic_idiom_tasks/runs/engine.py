@@ -90,10 +90,7 @@ def score_untuned(
     prompts: Callable[[LoadedModel], Any],
     trust_remote_code: bool,
 ) -> dict[str, Record]:
-    """Return the record of all subsets by a model of a grid, of any kind and as it is, under each choice of a pooling.
-
-    The choices are as `LoadedModel.chosen_pooling` takes them; `prompts` returns what the records state as the prompts.
-    """
+    """Return choice of a pooling -> record of all subsets by an untuned model of a grid, of any kind."""
     start = time.perf_counter()
     loaded = resolve_model(model, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
     pooling_of = {choice: loaded.chosen_pooling(choice) for choice in choices}
