@@ -235,7 +235,6 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
 
 
 def _folder_faults(folder: Path) -> list[Fault]:
-    """Return the faults of the folder itself and of the names in it."""
     if folder.is_symlink() or not folder.is_dir():
         return [Fault(folder, "not a folder; symbolic links are refused")]
     known = {METADATA_FILE, *PREDICTION_FILES.values()}

@@ -255,7 +255,6 @@ def item_table(board: Board) -> Table:
 
 
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
-    """Return a table with a row for each of these submissions."""
     notes = row_notes(board.by_id.values())
     ties: dict[str, str] = {}
     for _, of_group in groupby(standings.values(), key=lambda standing: standing.group):

@@ -45,7 +45,6 @@ def read(path: Path) -> Iterator[SourceRow]:
 
 
 def _parse(place: str, text: str) -> Any:
-    """Return the value of the JSON text at a place."""
     try:
         # NaN is what pandas writes for a missing cell
         return parse_json(text.encode("utf-8"), special_numbers=True)

@@ -207,7 +207,6 @@ def judge(
 def _lexicon_cases(
     directory: Path, cross_lingual: list[str] | None, languages: list[str] | None, *, n: int | None, plant: float | None
 ) -> list[Case]:
-    """Return the idiom-meaning pairs of a lexicon that are rated."""
     from hub_datasets.judge import lexicon_cases
 
     if cross_lingual and languages:
@@ -229,7 +228,6 @@ def _lexicon_cases(
 def _judge(
     cases: Sequence[Case], models: Sequence[str], settings: Asking, verdicts: Path, *, min_caught: float | None
 ) -> None:
-    """Ask the models about the cases; write and print their verdicts."""
     from hub_datasets import judge as judging
     from hub_datasets.verdicts import krippendorff_alpha, pair_agreement
 

@@ -42,7 +42,7 @@ class _Commands(TyperGroup):
             character = display(error.object[error.start : error.end])
             message, code = f"error: {character} is no character of UTF-8; correct the name or text that has it", 2
         except KeyboardInterrupt:
-            # Or Python would search all of torch or Inspect for garbage before it ends, for seconds
+            # Otherwise Python would search all of torch or Inspect for garbage before it ends, for seconds
             gc.freeze()
             message, code = "interrupted; run the same command again to continue", INTERRUPTED
         if message:

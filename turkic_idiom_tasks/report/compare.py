@@ -254,7 +254,6 @@ def _facts(header: Header) -> dict[str, Any]:
 
 
 def _name(system: _System) -> str:
-    """Return the name of a system: its model, with pooling and regime."""
     names = []
     for header, _, _ in system.values():
         name, pooling = header.model.name, header.settings.get("pooling")

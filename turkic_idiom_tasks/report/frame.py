@@ -153,7 +153,7 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
 
 def to_json(frame: pd.DataFrame) -> str:
     """Return a frame as a JSON list of objects, with null for undefined values."""
-    # Else pandas would put NaN in place of None, which is no JSON
+    # Otherwise pandas would put NaN in place of None, which is no JSON
     plain = frame.astype(object)
     rows = plain.where(plain.notna(), None).to_dict("records")
     return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"

@@ -111,7 +111,6 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
 
 
 def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
-    """Return the rankings that mteb's similarities of one subset give."""
     documents = {document for row in rows.values() for document in row}
     faults = [f"there is no prediction for the query {display(query)}" for query in pool.queries if not rows.get(query)]
     faults += [f"the data has no query {display(query)}" for query in sorted(set(rows) - set(pool.queries))]
