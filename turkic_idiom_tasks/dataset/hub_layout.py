@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub import HfApi, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.utils.sha import git_hash
 from pydantic import BaseModel, ValidationError
 
@@ -162,8 +162,10 @@ def download(name: str) -> HubFiles:
     try:
         with quiet_client():
             commit = revision
-            if not _COMMIT.fullmatch(revision):
-                commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=30).sha)
+            is_commit = _COMMIT.fullmatch(revision) is not None
+            # Asked once, because snapshot_download repeats its requests for minutes when the Hub never answers.
+            if not is_commit or not try_to_load_from_cache(repo, README, repo_type="dataset", revision=revision):
+                commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=10).sha)
             folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
