@@ -255,7 +255,9 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         # somebody else's dataset could name private files of its reader, or of another dataset in the same cache.
         relative = path.relative_to(folder)
         is_cached = cache is not None and path.is_symlink()
-        inner_path(folder, (relative.parent if is_cached else relative).as_posix())
+        checked = relative.parent if is_cached else relative
+        if checked.parts:  # a downloaded file may lie beside the README
+            inner_path(folder, checked.as_posix())
         if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
             place = display(relative.as_posix())
             raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
