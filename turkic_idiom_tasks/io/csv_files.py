@@ -86,14 +86,13 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
             if not line.strip():
                 continue
             try:
-                cells = next(csv.reader([line], delimiter=delimiter, strict=True))
-                is_whole = problem == _STRAY_QUOTE or line.count('"') % 2 == 0
+                record = _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
             except csv.Error:
-                is_whole = False
-            if is_whole:
-                yield _record(place, cells, header)
-            else:
-                yield Record(place, None, problem, line.strip())
+                record = Record(place, None, problem, line.strip())
+            # The last line of such a cell would otherwise count as a row that begins in the middle of a text.
+            if problem == _ROWS_IN_A_CELL and line.count('"') % 2:
+                record = Record(place, None, problem, line.strip())
+            yield record
 
 
 def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
