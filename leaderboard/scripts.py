@@ -226,15 +226,15 @@ def check_rules(data: BoardData) -> dict[str, Any]:
     files = {}
     for task, name in rules.PREDICTION_FILES.items():
         subsets: dict[str, Any] = {subset.name: {"n": subset.n, "pool": subset.pool} for subset in data.of_task(task)}
-        kind, head = "answers", ["subset", "items", "prompt", "method"]
+        kind, head = "answers", ["items", "prompt", "method"]  # beside the name of the subset
         if task == SPANS:
-            kind, head = "tags", ["language"]
+            kind, head = "tags", []
         elif task == STS:
-            kind, head = "similarities", ["subset"]
+            kind, head = "similarities", []
             # A submission also has pairs that are not scored themselves
             subsets = {name: {} for name in subsets}
         elif task in TASKS:
-            kind, head = "ranking", ["subset", "documents"]
+            kind, head = "ranking", ["documents"]
         # The board of encoders knows no subsets of items: null stands for any
         of_file = {"task": task, "kind": kind, "head": head, "subsets": subsets or None}
         files[name] = of_file | {"is_open": task in OPEN_TASKS}

@@ -158,7 +158,7 @@ def submission_files(metadata: Metadata, predictions: Predictions) -> dict[str, 
         of_task = {key: value for key, value in predictions.items() if key[0] == task}
         if of_task:
             # Beside the first documents a ranking has the places of the relevant ones, so every score stays exact
-            lines = "\n".join([*to_lines(of_task, top_k=TOP_K, default_task=task), ""])
+            lines = "\n".join([*to_lines(of_task, top_k=TOP_K), ""])
             files[name] = gzip.compress(lines.encode("utf-8"), mtime=0)  # a time would change the bytes
     return files
 

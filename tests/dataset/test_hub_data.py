@@ -349,6 +349,10 @@ def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_p
     assert layout_module.declared_configs(snapshot, cache=blobs) == {
         "span-tr": {"test": (snapshot / "data" / "x.jsonl",)}
     }
+    readme_of(snapshot, f"{PATH}'*.jsonl'")
+    (snapshot / "y.jsonl").symlink_to("../../blobs/abc")  # beside the README
+    assert layout_module.declared_configs(snapshot, cache=blobs) == {"span-tr": {"test": (snapshot / "y.jsonl",)}}
+    readme_of(snapshot, f"{PATH}'data/*.jsonl'")
     other = tmp_path / "datasets--org--private" / "blobs"
     other.mkdir(parents=True)
     (other / "abc").write_text("secret\n")

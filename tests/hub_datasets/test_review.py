@@ -236,6 +236,20 @@ def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(open_
     assert load_lexicon(lexicon).reviewed("az") == {"a", "b"}
 
 
+def test_the_later_verdict_wins_after_the_clock_was_set_back(open_page, directory, dataset, tmp_path):
+    page = open_page()
+    lexicon = shutil.copytree(directory, tmp_path / "lexicon")
+    page.locator("#initials").fill("ai")
+    press(page, "Escape")
+    for time, key, verdict in [("2026-01-02T10:00:00Z", "a", "ok"), ("2026-01-01T09:00:00Z", "f", "wrong")]:
+        page.clock.set_fixed_time(time)
+        press(page, key)
+        path, _ = exported(page, tmp_path)
+        dataset("review", path, "--data", lexicon)
+        assert read_lines(lexicon / REVIEWS_FILE)[0]["verdicts"]["form"] == verdict
+        press(page, "p")
+
+
 def test_undo_takes_back_one_verdict_after_the_other_and_keeps_comments(open_page):
     page = open_page()
     press(page, "f k")

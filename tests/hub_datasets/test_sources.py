@@ -253,6 +253,14 @@ def test_a_stray_quotation_mark_costs_its_own_row_alone(tmp_path, stray, second)
     assert sum("tr" in row.readings for row in read) == 9 - len(expected)
 
 
+def test_a_cell_whose_lines_look_like_rows_is_refused_with_this_reason(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('first,second\n"a, b\nc",d\ne,f\n', encoding="utf-8")
+    records = list(read_table(path, ("first",)))
+    assert [record.line for record in records] == [2, 3, 4]
+    assert ["line breaks in a cell" in (record.problem or "") for record in records] == [True, True, False]
+
+
 ONE_LINE = st.text(st.sampled_from('ab";,\t ğ'), max_size=8)
 SEVERAL_LINES = st.text(st.sampled_from('ab"\n ğ'), max_size=8)
 CELLS = st.tuples(ONE_LINE, ONE_LINE, ONE_LINE) | st.tuples(SEVERAL_LINES, SEVERAL_LINES, SEVERAL_LINES)

@@ -42,7 +42,7 @@ def test_tags_score_as_in_seqeval(scored, submission_folder, submission_dataset)
     labels = {"O": O, "B": B, "I": I}
     tags, language = {}, None
     for row in read_lines(submission_folder / "spans.jsonl.gz"):
-        language = row.get("language", language)
+        language = row.get("subset", language)
         if "tags" in row:
             tags[language, row["sentence"]] = [labels[letter] for letter in row["tags"]]
     for score in scored.of_task("spans"):

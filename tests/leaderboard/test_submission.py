@@ -18,7 +18,7 @@ from turkic_idiom_tasks.results.reader import MAX_FAULTS
 from turkic_idiom_tasks.results.scored import score_subset
 
 SCRIPT = "<script>alert(1)</script>"
-T1, SPANS = "T1.jsonl.gz", "spans.jsonl.gz"
+T1, T3, SPANS = "T1.jsonl.gz", "T3.jsonl.gz", "spans.jsonl.gz"
 STS, MEANING, CLOZE_OPEN = "STS.jsonl.gz", "meaning.jsonl.gz", "cloze_open.jsonl.gz"
 
 
@@ -125,7 +125,10 @@ HOSTILE = {
     # rankings
     "an unknown subset": (lambda s: s.row(0, subset="tur-kaz"), [":1: the data has no T1 subset 'tur-kaz'"]),
     "subsets swapped": (lambda s: s.rows(swapped), [":1: the documents of tur-uzn must be"]),
-    "a head of another task": (lambda s: s.row(0, task="T2"), [":1: the head of a T1 subset has the keys"]),
+    "the file of another task": (
+        lambda s: s.file(T1, (s.folder / T3).read_bytes()), [":1: the head names the task 'T3', but"],
+    ),
+    "a head of another task": (lambda s: s.row(0, task="T2"), [":1: the head names the task 'T2'"]),
     "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["T1, tur-azj appears twice"]),
     "a query dropped": (lambda s: s.rows(lambda rows: rows[:3] + rows[4:]), ["T1, tur-azj: 1 predictions are missing"]),
     "a query twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]]), [":3: query 'tur:", "appears twice"]),
@@ -148,11 +151,11 @@ HOSTILE = {
     "places that are no list": (lambda s: s.row(2, beyond=SCRIPT), [":3: query 'tur:", "beyond"]),
     "a list for a line": (lambda s: s.raw(b"[1, 2]"), [":3: neither"]),
     # tags
-    "an unknown language": (lambda s: s.row(0, SPANS, language="ky"), [":1: the data has no spans language 'ky'"]),
+    "an unknown language": (lambda s: s.row(0, SPANS, subset="ky"), [":1: the data has no spans subset 'ky'"]),
     "tags too few": (lambda s: s.row(1, SPANS, tags="O"), [":2: sentence 'c", "needs 6 of the letters", "not 'O'"]),
     "other letters": (lambda s: s.row(1, SPANS, tags="OXOOOO"), ["not 'OXOOOO'"]),
     "rankings as tags": (
-        lambda s: s.file(SPANS, (s.folder / T1).read_bytes()), [":1: the head of a spans subset has the keys language"],
+        lambda s: s.file(SPANS, (s.folder / T1).read_bytes()), [":1: the head names the task 'T1'"],
     ),
 }  # fmt: skip
 
@@ -218,6 +221,17 @@ def test_a_hostile_submission_is_refused(tmp_path, sound_submissions, kind, case
         assert part in said
     assert all(len(str(fault)) < 800 and str(fault).isprintable() for fault in submission.faults)
     assert "list all with: turkic-idiom leaderboard check" in submission.reason
+
+
+@pytest.mark.parametrize(("name", "old_key"), [(T1, "subset"), (SPANS, "language")])
+def test_older_heads_without_a_task_are_read(submission_spoiler, submission_dataset, name, old_key):
+    def without_task(rows):
+        heads = [{old_key if key == "subset" else key: row[key] for key in row if key != "task"} for row in rows]
+        return [head if "subset" in row else row for head, row in zip(heads, rows, strict=True)]
+
+    before = loaded(submission_spoiler.folder, submission_dataset).predictions
+    submission_spoiler.rows(without_task, name)
+    assert list(loaded(submission_spoiler.folder, submission_dataset).predictions) == list(before)
 
 
 def test_what_is_hostile_elsewhere_is_text_and_no_more(

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub import HfApi, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.utils.sha import git_hash
 from pydantic import BaseModel, ValidationError
 
@@ -162,8 +162,10 @@ def download(name: str) -> HubFiles:
     try:
         with quiet_client():
             commit = revision
-            if not _COMMIT.fullmatch(revision):
-                commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=30).sha)
+            is_commit = _COMMIT.fullmatch(revision) is not None
+            # Asked once, because snapshot_download repeats its requests for minutes when the Hub never answers.
+            if not is_commit or not try_to_load_from_cache(repo, README, repo_type="dataset", revision=revision):
+                commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=10).sha)
             folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
@@ -253,7 +255,9 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         # somebody else's dataset could name private files of its reader, or of another dataset in the same cache.
         relative = path.relative_to(folder)
         is_cached = cache is not None and path.is_symlink()
-        inner_path(folder, (relative.parent if is_cached else relative).as_posix())
+        checked = relative.parent if is_cached else relative
+        if checked.parts:  # a downloaded file may lie beside the README
+            inner_path(folder, checked.as_posix())
         if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
             place = display(relative.as_posix())
             raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")

@@ -17,6 +17,10 @@ from turkic_idiom_tasks.io.reading import display, input_errors, read_file
 if TYPE_CHECKING:
     import pandas as pd
 
+_STRAY_QUOTE = "stray quotation mark"
+_ROWS_IN_A_CELL = (
+    "stray quotation mark, or line breaks in a cell whose lines look like rows; write that cell in one line"
+)
 _DELIMITERS = (",", ";", "\t")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet runs a cell that begins like this
 _CELL_LIMIT = 1 << 20  # characters; a longer cell means an unclosed quotation mark
@@ -74,16 +78,21 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
                 spelling = next((name for name in required if name.lower() == twice[0]), twice[0])
                 raise InputError(f"{path}:{number}: the column {spelling} appears twice; rename or remove one")
             continue
-        if len(lines) == 1 or not _has_stray_quote(lines, cells, delimiter, len(header)):
+        problem = _quote_problem(lines, cells, delimiter, len(header)) if len(lines) > 1 else ""
+        if not problem:
             yield _record(number, cells, header)
             continue
         for place, line in enumerate(lines, start=number):
             if not line.strip():
                 continue
             try:
-                yield _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
+                record = _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
             except csv.Error:
-                yield Record(place, None, "stray quotation mark", line.strip())
+                record = Record(place, None, problem, line.strip())
+            # The last line of such a cell would otherwise count as a row that begins in the middle of a text.
+            if problem == _ROWS_IN_A_CELL and line.count('"') % 2:
+                record = Record(place, None, problem, line.strip())
+            yield record
 
 
 def read_whole_table(path: Path, required: tuple[str, ...]) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -129,8 +138,8 @@ def read_records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, S
         raise InputError(f"{path}:{first + 1}: {problem}") from error
 
 
-def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> bool:
-    """Return whether a record of several lines consists of rows that a stray quotation mark has joined.
+def _quote_problem(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> str:
+    """Return the problem of a record of several lines that a stray quotation mark may have joined; "" if it is sound.
 
     A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many cells as the
     header, and its lines are not valid rows by themselves.
@@ -138,10 +147,11 @@ def _has_stray_quote(lines: Sequence[str], cells: Sequence[str], delimiter: str,
     try:
         next(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error:
-        return True
+        return _STRAY_QUOTE
     if len(cells) != n_columns:
-        return True
-    return all(line.count(delimiter) == n_columns - 1 for line in lines)
+        return _STRAY_QUOTE
+    reads_as_rows = all(line.count(delimiter) == n_columns - 1 for line in lines)
+    return _ROWS_IN_A_CELL if reads_as_rows else ""
 
 
 def _record(number: int, cells: Sequence[str], header: Sequence[str]) -> Record:

@@ -15,7 +15,8 @@ A subset begins with a head line, and a line for each item follows; `reader` rea
     Then ``{"item": id, "answer": 2}`` with the position of the chosen option, or for `OPEN_TASKS` with a text; null is
     an answer that could not be read.
 
-In a file of one task the heads leave it out: ``{"subset": "tur-azj", "documents": [...]}`` or ``{"language": "tr"}``.
+In older submissions, files of one task, the heads leave the task out: ``{"subset": ..., "documents": [...]}`` or
+``{"language": "tr"}``.
 """
 
 from __future__ import annotations
@@ -149,19 +150,16 @@ Prediction = Rankings | Tags | ItemAnswers | Similarities
 Predictions = Mapping[SubsetKey, Prediction]
 
 
-def to_lines(predictions: Predictions, *, top_k: int | None = None, default_task: str | None = None) -> Iterator[str]:
+def to_lines(predictions: Predictions, *, top_k: int | None = None) -> Iterator[str]:
     """Yield the lines of predictions; the same predictions give the same lines.
 
-    Of a query `top_k` documents are listed, None for all; a group of ties is never cut. The default task is the one
-    task of the file, which its head lines leave out; None for a file of several.
+    Of a query `top_k` documents are listed, None for all; a group of ties is never cut.
     """
     for task, subset in sorted(predictions, key=usual_order):
         prediction = predictions[task, subset]
-        head: dict[str, Any] = {"subset": subset} if task == default_task else {"task": task, "subset": subset}
+        head: dict[str, Any] = {"task": task, "subset": subset}
         rows: Iterator[dict[str, Any]]
         if isinstance(prediction, Tags):
-            if task == default_task:
-                head = {"language": subset}
             tagged = zip(prediction.sentences.rows, prediction.letters, strict=True)
             rows = ({"sentence": sentence.id, "tags": letters} for sentence, letters in tagged)
         elif isinstance(prediction, ItemAnswers):

@@ -78,8 +78,7 @@ def read_lines(
     """Return the predictions of the data in an untrusted file's lines, and everything that is wrong with them.
 
     The format is that of `predictions.to_lines`. The number of the first line is for the faults. The default task is
-    the one task of the file, as in submissions; None if every head line names its task. A line has at most `max_line`
-    bytes.
+    the one task of the file, as in submissions; None for a file of several. A line has at most `max_line` bytes.
     """
     sections: dict[SubsetKey, _Section] = {}
     faults: list[Fault] = []
@@ -166,12 +165,18 @@ def _begin_section(
     head: dict[str, Any], dataset: Dataset, default_task: str | None, *, known: Mapping[SubsetKey, Any]
 ) -> tuple[SubsetKey, _Section]:
     """Return task and subset of a head line, and an empty section for the lines that follow."""
-    task = head.get("task") if default_task is None else default_task
+    task = head.get("task", default_task)
+    # T1 and T3 have the same queries and documents, so that only the head tells their rankings apart.
+    if default_task is not None and task != default_task:
+        raise MalformedError(
+            f"the head names the task {display(task)}, but this is the file of {default_task}; rename it"
+        )
     if not isinstance(task, str) or task not in _TASKS:
         raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
-    subset_key = "language" if default_task == SPANS else "subset"
+    is_named = "task" in head  # older submissions leave the task out
+    subset_key = "language" if task == SPANS and not is_named else "subset"
     extra = {"documents"} if task in TASKS else {"items", "prompt", "method"} if task in ITEM_TASKS else set()
-    expected = {subset_key, *extra, *(() if default_task else ("task",))}
+    expected = {subset_key, *extra, *({"task"} if is_named else ())}
     if set(head) != expected:
         names = ", ".join(sorted(expected))
         raise MalformedError(f"the head of a {task} subset has the keys {names}, not {display(sorted(head))}")
