@@ -79,7 +79,7 @@ def annotations(tmp_path, corpora):
     ):
         spans = [[text.index(part), text.index(part) + len(part)]] if part else None
         row = {"corpus": name, "file": file, "sentence": sentence, "sha256": digest(text), "concept": concept}
-        rows.append(row | {"spans": spans, "sense": sense, "readers": [sense, sense]})
+        rows.append(row | {"spans": spans, "sense": sense, "readers": [sense, sense], "cloze": concept == OVERHEAR})
     write_lines(folder / "tr.jsonl", rows)
     return folder
 
@@ -193,6 +193,36 @@ def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch
     metadata = found["configs"]["turkic_idiom_span_found_tr"]["metadata"]
     assert metadata["data_revision"] == open_dataset(str(tmp_path / "o")).revision
     assert SAMPLES.fullmatch("samples_turkic_idiom_span_found_tr_2026-11-26T22-05-10.3.jsonl")["language"] == "tr"
+
+
+def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeypatch):
+    find()
+    monkeypatch.setenv("TURKIC_IDIOM_FOUND", str(tmp_path / "o"))
+    usage, written, cloze = (
+        f"turkic_idiom_{name}" for name in ("usage_found_tr", "usage_found_tr_gen", "cloze_open_found_tr")
+    )
+    asked = {}
+
+    def answer(document):
+        asked[document["text"]] = document
+        if document["kind"] == "cloze_open":
+            return "kulak misafiri olmuştu"  # another form
+        return document["letters"][document["options"].index("literal")]
+
+    found = evaluate(answer, [usage, written, cloze], our_tasks())
+    # The only literal use, and the idiomatic one of the same idiom rather than that of another one
+    assert set(asked) == {"Usta gözünü boyadı.", LINES[0], "Komşu konuşmaya _____, o evdeydi."}
+    assert {asked[LINES[0]]["idiom"], asked["Usta gözünü boyadı."]["idiom"]} == {"göz boyamak"}
+    assert {document["gold"] for document in asked.values() if document["kind"] == "usage"} == {0, 1}
+    for task, reading in ((usage, "none"), (written, "flexible")):
+        scores = found["results"][task]
+        assert (scores[f"acc,{reading}"], scores[f"acc_corrected,{reading}"]) == (0.5, 0)  # one of two is literal
+        assert f"pair_acc,{reading}" not in scores
+    scores = found["results"][cloze]
+    assert (scores["exact_match,flexible"], scores["accepted,flexible"]) == (0, 1)
+    # Examples are training items of the bundled lexicon.
+    (example,) = evaluate(answer, [usage], our_tasks(), num_fewshot=1, limit=1)["samples"][usage]
+    assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
 
 
 def test_only_unseen_idioms(find):

@@ -4,14 +4,14 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter
 
 from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, check_retrieval
-from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
+from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.reading import display, input_errors, is_blank, parse_json, printable
@@ -20,13 +20,14 @@ from turkic_idiom_tasks.lexicon.entries import (
     Concept,
     Entry,
     Lexicon,
+    as_spans,
     parse_concept,
     parse_entry,
     parse_equivalent,
     parse_row,
 )
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
-from turkic_idiom_tasks.spans import LABELS
+from turkic_idiom_tasks.spans import LABELS, Span, span_problem
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 
 BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # name of the bundled lexicon in results
@@ -88,6 +89,15 @@ class _SpanRow(BaseModel):
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
+
+
+class _UseRow(BaseModel):
+    id: _Identifier
+    concept: _Filled
+    idiom: _Filled
+    sentence: Annotated[_Composed, AfterValidator(_as_filled)]
+    sense: Literal["idiomatic", "literal"]
+    gap: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)]
 
 
 class HubDataset(Dataset):
@@ -223,6 +233,23 @@ class HubDataset(Dataset):
         if not splits[TEST]:
             raise InputError(f"{self.path}, config {config}: no annotated test sentence; add some or delete it")
         return splits
+
+    def uses(self, language: str) -> Sequence[FoundUse] | None:
+        """Return the uses of idioms from configs such as ``use-tr``, which `dataset found` writes; None without any."""
+        if not any(self._files.has(f"use-{code}", TEST) for code in LANGUAGES):
+            return None
+        return self._once("uses", language, make=lambda: self._read_uses(f"use-{language}"))
+
+    def _read_uses(self, config: str) -> list[FoundUse]:
+        uses: dict[str, FoundUse] = {}
+        for place, row in self._parsed_rows(config, _UseRow) if self._files.has(config, TEST) else ():
+            _refuse_repeat(place, row.id, uses)
+            problem = span_problem(row.gap, row.sentence) if row.gap else None
+            if problem:
+                raise InputError(f"{place}: {problem}; write the dataset again with `turkic-idiom dataset found`")
+            is_idiomatic, gap = row.sense == "idiomatic", row.gap[0] if row.gap else None
+            uses[row.id] = FoundUse(row.id, row.concept, row.idiom, row.sentence, is_idiomatic, gap)
+        return list(uses.values())
 
     def _rows(
         self, config: str, columns: Sequence[str], *, optional: Sequence[str] = (), split: str = TEST

@@ -44,6 +44,18 @@ class TaggedSentence:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class FoundUse:
+    """One use of an idiom, or of its words, in found text."""
+
+    id: str  # place of the sentence, and the concept
+    concept: str
+    idiom: str  # citation form
+    sentence: str  # NFC
+    is_idiomatic: bool  # else literal
+    gap: Span | None  # where the idiom stands, if readers could tell it from the rest of the sentence
+
+
 class TestSentences:
     """Test sentences of one language, sorted by id, so that a position stands for a sentence."""
 
