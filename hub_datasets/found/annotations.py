@@ -69,6 +69,12 @@ class Annotation(BaseModel):
     sense: Literal["idiomatic", "literal", "unclear", "none"]
     readers: tuple[str, ...] = ()  # what each reader said
     cloze: bool = False  # whether both of two further readers could tell the idiom from the rest of the sentence
+    status: Literal["confirmed", "rejected"] | None = None  # by native speakers
+
+    @property
+    def name(self) -> str:
+        """Return what names the use of a concept in a sentence of its language, in the form of a concept's id."""
+        return f"{self.concept}--{self.sha256[:12]}"
 
 
 @dataclass
@@ -154,6 +160,8 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
                 reason = "the sentence stands in another corpus too"
             elif any(annotation.sense == UNCLEAR for annotation in of_sentence):
                 reason = DOUBTFUL
+            elif any(annotation.status == "rejected" for annotation in of_sentence):
+                reason = "a native speaker rejected an annotation"
             if reason is not None:
                 joined.left_out[corpus.corpus, reason] += len(of_sentence)
             if sentence is None or reason not in (None, DOUBTFUL):
@@ -197,10 +205,11 @@ def _uses(
         entry = entries.get(row.concept or "")
         if entry is not None and row.sense in (IDIOMATIC, LITERAL):
             yield {
-                "id": f"{row.corpus}/{row.file}/{row.sentence}/{entry.concept}",
+                "id": row.name,
                 "idiom": entry.idiom,
                 "sentence": text,
-                "gap": offsets(row.spans) if row.cloze and row.spans is not None and len(row.spans) == 1 else None,
+                "spans": offsets(row.spans or ()),
+                "answerable": row.cloze,
                 "concept": entry.concept,
                 **_origin(row, corpus),
             }

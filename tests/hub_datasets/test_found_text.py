@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import shutil
 import threading
 import unicodedata
@@ -223,6 +224,46 @@ def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeyp
     # Examples are training items of the bundled lexicon.
     (example,) = evaluate(answer, [usage], our_tasks(), num_fewshot=1, limit=1)["samples"][usage]
     assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
+
+
+def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, dataset, tmp_path):
+    find()
+    page = tmp_path / "review.html"
+    printed, _ = dataset("review", "--lang", "tr", "--found", tmp_path / "o", "--out", page)
+    assert printed == f"{page}: 3 of 3 Turkish uses\n"
+    html = page.read_text(encoding="utf-8")
+    body, script = html.split('id="data">')
+    assert ("Wrong sense" in body, "Wrong concept" in body) == (True, False)
+    data = json.loads(script.split("</script>")[0])
+    shown = {}
+    for entry in data["entries"]:
+        marked = " ".join(text for text, is_idiom in entry["example"] if is_idiom)
+        shown[entry["concept"]] = (entry["idiom"], marked, data["words"] and entry["gloss"])
+    assert sorted(shown.values()) == [
+        ("göz boyamak", "gözünü boyadı", data["words"]["used literally"]),
+        ("göz boyamak", "gözünü boyar", data["words"]["used as an idiom"]),
+        ("kulak misafiri olmak", "kulak misafiri oldu", data["words"]["used as an idiom"]),
+    ]
+    judged = []
+    for number, entry in enumerate(data["entries"]):
+        verdict = {"boyadı": "wrong", "oldu": "ok", "boyar": "unknown"}[shown[entry["concept"]][1].split()[-1]]
+        verdicts = dict.fromkeys(data["fields"], verdict)
+        judged.append(
+            {"format": data["format"], "lexicon_revision": data["revision"], "language": "tr"}
+            | {"concept": entry["concept"], "idiom": entry["idiom"], "verdicts": verdicts, "reviewer": "AB"}
+            | {"date": "2026-01-01", "time": "2026-01-01T10:00:00Z", "sequence": number + 1}
+        )
+    write_lines(tmp_path / "review-tr-AB.jsonl", judged)
+    printed, _ = dataset("review", tmp_path / "review-tr-AB.jsonl", "--found", annotations)
+    assert "1 annotations confirmed, 1 rejected" in printed
+    changed = read_lines(annotations / "tr.jsonl")
+    status = [row.pop("status", None) for row in changed]
+    assert (status, changed) == (["confirmed", "rejected", None, None], rows)
+    found, printed = find()
+    assert "native speaker" in printed
+    assert "mini-ud/not-to-release/a.conllu/second" not in found
+    write_lines(tmp_path / "other.jsonl", [judged[0] | {"concept": "no-such-use"}])
+    assert "no-such-use" in dataset("review", tmp_path / "other.jsonl", "--found", annotations, code=1)[1]
 
 
 def test_only_unseen_idioms(find):

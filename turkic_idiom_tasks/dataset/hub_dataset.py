@@ -97,7 +97,8 @@ class _UseRow(BaseModel):
     idiom: _Filled
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     sense: Literal["idiomatic", "literal"]
-    gap: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)]
+    spans: Annotated[tuple[Span, ...], BeforeValidator(as_spans)]
+    answerable: bool
 
 
 class HubDataset(Dataset):
@@ -244,11 +245,13 @@ class HubDataset(Dataset):
         uses: dict[str, FoundUse] = {}
         for place, row in self._parsed_rows(config, _UseRow) if self._files.has(config, TEST) else ():
             _refuse_repeat(place, row.id, uses)
-            problem = span_problem(row.gap, row.sentence) if row.gap else None
+            problem = span_problem(row.spans, row.sentence)
             if problem:
                 raise InputError(f"{place}: {problem}; write the dataset again with `turkic-idiom dataset found`")
-            is_idiomatic, gap = row.sense == "idiomatic", row.gap[0] if row.gap else None
-            uses[row.id] = FoundUse(row.id, row.concept, row.idiom, row.sentence, is_idiomatic, gap)
+            is_idiomatic = row.sense == "idiomatic"
+            uses[row.id] = FoundUse(
+                row.id, row.concept, row.idiom, row.sentence, is_idiomatic, row.spans, row.answerable
+            )
         return list(uses.values())
 
     def _rows(

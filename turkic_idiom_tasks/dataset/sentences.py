@@ -48,12 +48,13 @@ class TaggedSentence:
 class FoundUse:
     """One use of an idiom, or of its words, in found text."""
 
-    id: str  # place of the sentence, and the concept
+    id: str  # in the form of a concept's id
     concept: str
     idiom: str  # citation form
     sentence: str  # NFC
     is_idiomatic: bool  # else literal
-    gap: Span | None  # where the idiom stands, if readers could tell it from the rest of the sentence
+    spans: tuple[Span, ...]  # of the words of the idiom
+    is_answerable: bool  # whether readers could tell the idiom from the rest of the sentence
 
 
 class TestSentences:

@@ -32,11 +32,12 @@ def found_items(task: str, language: str, uses: Sequence[FoundUse]) -> tuple[Ite
             options = (Option(wrong), Option(right)) if positions[use.id] else (Option(right), Option(wrong))
             items.append(_item(USAGE, prefix, language, use, use.sentence, options, positions[use.id]))
     elif task == CLOZE_OPEN:
-        of_concept = {use.concept: use for use in ordered if use.gap is not None}  # one sentence of an idiom
-        for use in of_concept.values():
-            assert use.gap is not None
-            text = use.sentence[: use.gap.start] + BLANK + use.sentence[use.gap.end :]
-            answer = Option(use.gap.of(use.sentence), use.concept)
+        # An interrupted idiom leaves several gaps. Of an idiom one sentence is asked about.
+        answerable = {use.concept: use for use in ordered if use.is_answerable and len(use.spans) == 1}
+        for use in answerable.values():
+            (gap,) = use.spans
+            text = use.sentence[: gap.start] + BLANK + use.sentence[gap.end :]
+            answer = Option(gap.of(use.sentence), use.concept)
             items.append(_item(CLOZE, prefix, language, use, text, (answer,), 0))
     return tuple(sorted(items, key=lambda item: item.id))
 
