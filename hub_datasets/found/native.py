@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from hub_datasets.found.annotations import read_annotations
+from hub_datasets.found.annotations import IDIOMATIC, read_annotations
 from hub_datasets.review import words_of
 from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.io.files import write_text
@@ -33,7 +33,7 @@ def uses_to_review(dataset: Dataset, language: str, lexicon: Lexicon) -> Lexicon
     words = words_of(language) or {}
     concepts, entries = {}, {}
     for use in dataset.uses(language) or ():
-        sense = FIGURATIVE_USE if use.is_idiomatic else LITERAL_USE
+        sense = FIGURATIVE_USE if use.sense == IDIOMATIC else LITERAL_USE
         entry = lexicon.of(language).get(use.concept)
         concepts[use.id] = Concept(use.id, words.get(sense, sense))
         meaning = None if entry is None else entry.meaning

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter
 
@@ -20,14 +20,13 @@ from turkic_idiom_tasks.lexicon.entries import (
     Concept,
     Entry,
     Lexicon,
-    as_spans,
     parse_concept,
     parse_entry,
     parse_equivalent,
     parse_row,
 )
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
-from turkic_idiom_tasks.spans import LABELS, Span, span_problem
+from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST
 
 BUNDLED_PATH = "turkic-idiom-tasks/lexicon"  # name of the bundled lexicon in results
@@ -89,16 +88,6 @@ class _SpanRow(BaseModel):
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
-
-
-class _UseRow(BaseModel):
-    id: _Identifier
-    concept: _Filled
-    idiom: _Filled
-    sentence: Annotated[_Composed, AfterValidator(_as_filled)]
-    sense: Literal["idiomatic", "literal"]
-    spans: Annotated[tuple[Span, ...], BeforeValidator(as_spans)]
-    answerable: bool
 
 
 class HubDataset(Dataset):
@@ -243,15 +232,9 @@ class HubDataset(Dataset):
 
     def _read_uses(self, config: str) -> list[FoundUse]:
         uses: dict[str, FoundUse] = {}
-        for place, row in self._parsed_rows(config, _UseRow) if self._files.has(config, TEST) else ():
-            _refuse_repeat(place, row.id, uses)
-            problem = span_problem(row.spans, row.sentence)
-            if problem:
-                raise InputError(f"{place}: {problem}; write the dataset again with `turkic-idiom dataset found`")
-            is_idiomatic = row.sense == "idiomatic"
-            uses[row.id] = FoundUse(
-                row.id, row.concept, row.idiom, row.sentence, is_idiomatic, row.spans, row.answerable
-            )
+        for place, use in self._parsed_rows(config, FoundUse) if self._files.has(config, TEST) else ():
+            _refuse_repeat(place, use.id, uses)
+            uses[use.id] = use
         return list(uses.values())
 
     def _rows(
