@@ -18,7 +18,7 @@ import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from hub_datasets.cards import BUNDLED_LICENCE, Files, config_entries
+from hub_datasets.cards import BUNDLED_LICENCE, UNKNOWN_LICENCE, Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
 from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, add_lexicon, layout_of
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
@@ -27,6 +27,7 @@ from turkic_idiom_tasks.io.files import write_bytes
 from turkic_idiom_tasks.io.reading import display, first_fault, first_line, read_json_lines, relative_parts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon, as_spans, offsets
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.spans import Span, span_problem
 from turkic_idiom_tasks.splits import TEST, span_split
 
@@ -203,12 +204,12 @@ def _uses(
     """Yield the uses of idioms of the lexicon in a sentence as rows of a config of uses."""
     for row in annotations:
         entry = entries.get(row.concept or "")
-        if entry is not None and row.sense in (IDIOMATIC, LITERAL):
+        if entry is not None and row.spans and row.sense in (IDIOMATIC, LITERAL):
             yield {
                 "id": row.name,
                 "idiom": entry.idiom,
                 "sentence": text,
-                "spans": offsets(row.spans or ()),
+                "spans": offsets(row.spans),
                 "answerable": row.cloze,
                 "concept": entry.concept,
                 **_origin(row, corpus),
@@ -232,16 +233,16 @@ def found_layout(joined: Joined, lexicon: Lexicon) -> HubLayout:
     if not files:
         missing = "; add --fetch, which downloads them" if any(r == MISSING for _, r in joined.left_out) else ""
         raise InputError(f"no annotated sentence was found in the corpora{missing}")
-    forms = {}
+    forms: dict[str, dict[str, Entry]] = {}
     for language in joined.uses:
-        entries = lexicon.of(language).values()
-        forms[language] = {
-            entry.concept: Entry(entry.concept, entry.idiom, variants=entry.variants) for entry in entries
-        }
+        forms[language] = {}
+        for concept, entry in lexicon.of(language).items():
+            forms[language][concept] = Entry(concept, entry.idiom, variants=entry.variants)
     add_lexicon(files, replace(lexicon, entries=forms))
     configs, information = config_entries(files)
+    licence = BUNDLED_LICENCE if lexicon.source == str(BUNDLED) else UNKNOWN_LICENCE
     data = DatasetCardData(
-        license=sorted({BUNDLED_LICENCE, *(corpus.licence for corpus in joined.corpora.values())}),
+        license=sorted({licence, *(corpus.licence for corpus in joined.corpora.values())}),
         language=list(joined.rows),
         pretty_name="Found idioms",
         annotations_creators=["machine-generated"],
@@ -251,7 +252,8 @@ def found_layout(joined: Joined, lexicon: Lexicon) -> HubLayout:
         dataset_info=information,
     )
     left_out = [[corpus, reason, count] for (corpus, reason), count in sorted(joined.left_out.items())]
-    card = DatasetCard.from_template(data, template_path=str(_CARD), corpora=joined.corpora.values(), left_out=left_out)
+    about = {"corpora": joined.corpora.values(), "left_out": left_out, "licence": licence}
+    card = DatasetCard.from_template(data, template_path=str(_CARD), **about)
     return layout_of(files, [], readme=str(card))
 
 

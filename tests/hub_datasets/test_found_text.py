@@ -17,6 +17,7 @@ from tests.lm_eval_runs import evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.orthography import fold
@@ -180,6 +181,8 @@ def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
     card = (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
     assert "http://127.0.0.1:9/commit" in card
     assert "cc0-1.0" in card
+    assert "cc-by-4.0" in card  # the idioms of the bundled lexicon
+    assert len(inspect_tasks.usage(data=str(tmp_path / "o")).dataset) == 2
 
 
 def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch):
