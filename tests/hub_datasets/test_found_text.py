@@ -3,10 +3,13 @@
 import functools
 import http.server
 import json
+import re
 import shutil
 import threading
 import unicodedata
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
@@ -229,6 +232,26 @@ def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeyp
     assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
 
 
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ({"spans": [[0, 99]]}, "span [0, 99] is not inside"),
+        ({"spans": []}, "spans"),
+        ({"sense": "unclear"}, "sense"),
+        ({"concept": "Göz"}, "concept"),
+        ({"id": "deceive-by-outward-show--2"}, "appears twice"),
+    ],
+)
+def test_wrong_uses_in_a_dataset_are_refused_by_name(change, fact, find, tmp_path):
+    find()
+    path = tmp_path / "o" / "data" / "use-tr" / "test.parquet"
+    first, *others = [row | {"id": "deceive-by-outward-show--2"} for row in pq.read_table(path).to_pylist()[:1]] * 2
+    rows = [first | {"id": "other"} | change, *others]
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+    with pytest.raises(InputError, match=re.escape(fact)):
+        open_dataset(str(tmp_path / "o")).uses("tr")
+
+
 def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, dataset, tmp_path):
     find()
     page = tmp_path / "review.html"
@@ -303,6 +326,8 @@ def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, t
     assert "unclear" in printed
     sentences = open_dataset(str(tmp_path / "o")).test_sentences("tr").rows
     assert {sentence.idiom for sentence in sentences} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
+    # What is doubtful beside it does not change the sense of an idiom of the lexicon.
+    assert "Usta gözünü boyadı." in {use.sentence for use in open_dataset(str(tmp_path / "o")).uses("tr")}
 
 
 def test_an_annotation_of_another_text_is_left_out_with_its_sentence(find, rows):
