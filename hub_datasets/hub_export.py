@@ -80,7 +80,7 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
     """Return a lexicon as a dataset in the Hub layout; for the licence see `cards.dataset_card`."""
     files: Files = {}
     left_out = _add_retrieval(files, lexicon)
-    _add_lexicon(files, lexicon)
+    add_lexicon(files, lexicon)
     categories = ["text-retrieval"]
     for code in LANGUAGES:
         sentences = lexicon_sentences(lexicon, code)
@@ -177,7 +177,7 @@ def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
     return left_out
 
 
-def _add_lexicon(files: Files, lexicon: Lexicon) -> None:
+def add_lexicon(files: Files, lexicon: Lexicon) -> None:
     """Add the entries of every language, and the judged pairs of concepts."""
     for code in LANGUAGES:
         rows = []

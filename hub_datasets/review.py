@@ -48,8 +48,10 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     return sorted(chosen, key=rank)
 
 
-def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> str:
-    """Return the page as HTML, with the entries in this order."""
+def review_page(
+    lexicon: Lexicon, language: str, entries: Sequence[Entry], texts: Mapping[str, str] | None = None
+) -> str:
+    """Return the page as HTML, with the entries in this order; for `texts` see `page_with`."""
     rows = []
     for entry in entries:
         pivot = lexicon.of(PIVOT).get(entry.concept) if language != PIVOT else None
@@ -65,7 +67,7 @@ def review_page(lexicon: Lexicon, language: str, entries: Sequence[Entry]) -> st
         "most": MOST_CHARACTERS,
         "entries": rows,
     }
-    return page_with(PAGE, data, language)
+    return page_with(PAGE, data, language, texts)
 
 
 def words_of(language: str | None) -> dict[str, str] | None:
@@ -74,10 +76,15 @@ def words_of(language: str | None) -> dict[str, str] | None:
     return words.get(language or "")
 
 
-def page_with(path: Path, data: Mapping[str, Any], language: str | None) -> str:
-    """Return a page with its data in it, and the texts of the page in a language; None is English."""
+def page_with(path: Path, data: Mapping[str, Any], language: str | None, texts: Mapping[str, str] | None = None) -> str:
+    """Return a page with its data in it, and the texts of the page in a language; None is English.
+
+    `texts` are English texts of the page -> others in their place.
+    """
     about = {"language": language, "name": LANGUAGES[language].name if language else "", "words": words_of(language)}
     html = path.read_text("utf-8").replace("@SHARED@", SHARED.read_text("utf-8"))
+    for text, other in (texts or {}).items():
+        html = html.replace(text, other)
     # The page may run its own style and script, and nothing from anywhere else
     policy = "default-src 'none'; base-uri 'none'; form-action 'none'"
     for name in ("style", "script"):

@@ -7,8 +7,8 @@ sentence, the hash of its text, and what readers saw there.
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 from urllib.request import urlopen
@@ -17,25 +17,26 @@ import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from hub_datasets.cards import Files, config_entries
+from hub_datasets.cards import BUNDLED_LICENCE, UNKNOWN_LICENCE, Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
-from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, layout_of
+from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, add_lexicon, layout_of
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
 from turkic_idiom_tasks.io.reading import display, first_fault, first_line, read_json_lines, relative_parts
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon, as_spans, offsets
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.spans import Span, span_problem
 from turkic_idiom_tasks.splits import TEST, span_split
 
 FOLDER = Path(__file__).parent / "data"  # the annotations of this project
 CORPORA = "corpora.jsonl"
 IDIOMATIC, LITERAL, UNCLEAR, NONE = SENSES = ("idiomatic", "literal", "unclear", "none")
-MISSING = "the file is not there"
+MISSING, DOUBTFUL = "the file is not there", "the sentence has an unclear expression"
 Row = TypeVar("Row", bound=BaseModel)
 _CARD = Path(__file__).parent / "found_card.md"
-_SCHEMA = pa.schema([*SCHEMAS["spans"], *SCHEMAS["found"]])
+_SCHEMA, _USES = (pa.schema([*SCHEMAS[name], *SCHEMAS["found"]]) for name in ("spans", "uses"))
 
 
 class Corpus(BaseModel):
@@ -67,6 +68,13 @@ class Annotation(BaseModel):
     spans: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)] = None  # code points
     sense: Literal["idiomatic", "literal", "unclear", "none"]
     readers: tuple[str, ...] = ()  # what each reader said
+    cloze: bool = False  # whether both of two further readers could tell the idiom from the rest of the sentence
+    status: Literal["confirmed", "rejected"] | None = None  # by native speakers
+
+    @property
+    def name(self) -> str:
+        """Return what names the use of a concept in a sentence of its language, in the form of a concept's id."""
+        return f"{self.concept}--{self.sha256[:12]}"
 
 
 @dataclass
@@ -74,6 +82,7 @@ class Joined:
     """Sentences that were found again, and what was not."""
 
     rows: dict[str, list[dict[str, object]]] = field(default_factory=lambda: defaultdict(list))  # language -> rows
+    uses: dict[str, list[dict[str, object]]] = field(default_factory=lambda: defaultdict(list))  # language -> rows
     kept: dict[str, list[Annotation]] = field(default_factory=lambda: defaultdict(list))  # language -> annotations
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)  # corpus and reason -> annotations
     corpora: dict[str, Corpus] = field(default_factory=dict)  # that gave a sentence
@@ -117,7 +126,11 @@ def fetch(folder: Path, corpora: Path) -> Iterator[Path]:
 
 
 def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False) -> Joined:
-    """Join the annotations of a folder with the corpora of a user; with `unseen` only those of span test concepts."""
+    """Join the annotations of a folder with the corpora of a user; with `unseen` only those of span test concepts.
+
+    A sentence of several idioms becomes one row with all their spans. The idioms of the lexicon are `uses` all the same
+    where a sentence has no row.
+    """
     joined, known = Joined(), read_corpora(folder)
     texts_seen: dict[tuple[str, str], tuple[str, ...]] = {}  # language and text -> the place that it was taken from
     for language in LANGUAGES:
@@ -148,16 +161,22 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
                 reason = "the sentence stands in another corpus too"
             elif any(annotation.sense == UNCLEAR for annotation in of_sentence):
                 # Neither tagging the expression nor leaving it untagged would be right
-                reason = "the sentence has an unclear expression"
+                reason = DOUBTFUL
+            elif any(annotation.status == "rejected" for annotation in of_sentence):
+                reason = "a native speaker rejected an annotation"
             if reason is not None:
                 joined.left_out[corpus.corpus, reason] += len(of_sentence)
+            if sentence is None or reason not in (None, DOUBTFUL):
                 continue
             # Of sentences without an idiom the same share is kept as of idioms.
             keys = [row.sha256 if row.sense == NONE else row.concept for row in of_sentence]
             is_seen = any(key is not None and span_split(key) != TEST for key in keys)
-            if sentence is not None and not (unseen and is_seen):
+            if unseen and is_seen:
+                continue
+            joined.corpora[corpus.corpus] = corpus
+            joined.uses[language] += _uses(sentence.text, of_sentence, corpus, lexicon.of(language))
+            if reason is None:
                 joined.kept[language] += of_sentence
-                joined.corpora[corpus.corpus] = corpus
                 joined.rows[language].append(_row(sentence.text, of_sentence, corpus, language, lexicon))
     return joined
 
@@ -178,26 +197,54 @@ def _row(
     # Sentences without an idiom are resampled one by one
     idiom = entry.idiom if entry else first.concept or text
     tagged = tag_sentence(f"{first.corpus}/{first.file}/{first.sentence}", language, idiom, text, spans)
-    return tagged.document() | {
-        "concept": first.concept,
-        "sense": first.sense,
-        "corpus": first.corpus,
-        "source": f"{corpus.url}/{first.file}",
-        "licence": corpus.licence,
-    }
+    return tagged.document() | {"concept": first.concept, **_origin(first, corpus)}
 
 
-def found_layout(joined: Joined) -> HubLayout:
-    """Return the joined sentences as a dataset in the Hub layout; all of them are test sentences."""
+def _uses(
+    text: str, annotations: Sequence[Annotation], corpus: Corpus, entries: Mapping[str, Entry]
+) -> Iterator[dict[str, object]]:
+    """Yield the uses of idioms of the lexicon in a sentence as rows of a config of uses."""
+    for row in annotations:
+        entry = entries.get(row.concept or "")
+        if entry is not None and row.spans and row.sense in (IDIOMATIC, LITERAL):
+            yield {
+                "id": row.name,
+                "idiom": entry.idiom,
+                "sentence": text,
+                "spans": offsets(row.spans),
+                "answerable": row.cloze,
+                "concept": entry.concept,
+                **_origin(row, corpus),
+            }
+
+
+def _origin(row: Annotation, corpus: Corpus) -> dict[str, object]:
+    source = f"{corpus.url}/{row.file}"
+    return {"sense": row.sense, "corpus": row.corpus, "source": source, "licence": corpus.licence}
+
+
+def found_layout(joined: Joined, lexicon: Lexicon) -> HubLayout:
+    """Return the joined sentences as a dataset in the Hub layout; all of them are test sentences.
+
+    The idioms of the lexicon are there too, because answers are judged by their forms.
+    """
     files: Files = {}
-    for language, rows in joined.rows.items():
-        add_file(files, f"span-{language}", TEST, sorted(rows, key=lambda row: str(row["id"])), _SCHEMA)
+    for name, table, schema in (("span", joined.rows, _SCHEMA), ("use", joined.uses, _USES)):
+        for language, rows in table.items():
+            add_file(files, f"{name}-{language}", TEST, sorted(rows, key=lambda row: str(row["id"])), schema)
     if not files:
         missing = "; add --fetch, which downloads them" if any(r == MISSING for _, r in joined.left_out) else ""
         raise InputError(f"no annotated sentence was found in the corpora{missing}")
+    forms: dict[str, dict[str, Entry]] = {}
+    for language in joined.uses:
+        forms[language] = {}
+        for concept, entry in lexicon.of(language).items():
+            forms[language][concept] = Entry(concept, entry.idiom, variants=entry.variants)
+    add_lexicon(files, replace(lexicon, entries=forms))
     configs, information = config_entries(files)
+    licence = BUNDLED_LICENCE if lexicon.source == str(BUNDLED) else UNKNOWN_LICENCE
     data = DatasetCardData(
-        license=sorted({corpus.licence for corpus in joined.corpora.values()}),
+        license=sorted({licence, *(corpus.licence for corpus in joined.corpora.values())}),
         language=list(joined.rows),
         pretty_name="Found idioms",
         annotations_creators=["machine-generated"],
@@ -207,7 +254,8 @@ def found_layout(joined: Joined) -> HubLayout:
         dataset_info=information,
     )
     left_out = [[corpus, reason, count] for (corpus, reason), count in sorted(joined.left_out.items())]
-    card = DatasetCard.from_template(data, template_path=str(_CARD), corpora=joined.corpora.values(), left_out=left_out)
+    about = {"corpora": joined.corpora.values(), "left_out": left_out, "licence": licence}
+    card = DatasetCard.from_template(data, template_path=str(_CARD), **about)
     return layout_of(files, [], readme=str(card))
 
 

@@ -2,10 +2,14 @@
 
 import functools
 import http.server
+import json
+import re
 import shutil
 import threading
 import unicodedata
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
@@ -16,6 +20,7 @@ from tests.lm_eval_runs import evaluate, our_tasks
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.orthography import fold
@@ -79,7 +84,7 @@ def annotations(tmp_path, corpora):
     ):
         spans = [[text.index(part), text.index(part) + len(part)]] if part else None
         row = {"corpus": name, "file": file, "sentence": sentence, "sha256": digest(text), "concept": concept}
-        rows.append(row | {"spans": spans, "sense": sense, "readers": [sense, sense]})
+        rows.append(row | {"spans": spans, "sense": sense, "readers": [sense, sense], "cloze": concept == OVERHEAR})
     write_lines(folder / "tr.jsonl", rows)
     return folder
 
@@ -179,6 +184,8 @@ def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
     card = (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
     assert "http://127.0.0.1:9/commit" in card
     assert "cc0-1.0" in card
+    assert "cc-by-4.0" in card  # the idioms of the bundled lexicon
+    assert len(inspect_tasks.usage(data=str(tmp_path / "o")).dataset) == 2
 
 
 def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch):
@@ -193,6 +200,96 @@ def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch
     metadata = found["configs"]["turkic_idiom_span_found_tr"]["metadata"]
     assert metadata["data_revision"] == open_dataset(str(tmp_path / "o")).revision
     assert SAMPLES.fullmatch("samples_turkic_idiom_span_found_tr_2026-11-26T22-05-10.3.jsonl")["language"] == "tr"
+
+
+def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeypatch):
+    find()
+    monkeypatch.setenv("TURKIC_IDIOM_FOUND", str(tmp_path / "o"))
+    usage, written, cloze = (
+        f"turkic_idiom_{name}" for name in ("usage_found_tr", "usage_found_tr_gen", "cloze_open_found_tr")
+    )
+    asked = {}
+
+    def answer(document):
+        asked[document["text"]] = document
+        if document["kind"] == "cloze_open":
+            return "kulak misafiri olmuştu"  # another form
+        return document["letters"][document["options"].index("literal")]
+
+    found = evaluate(answer, [usage, written, cloze], our_tasks())
+    # The only literal use, and the idiomatic one of the same idiom rather than that of another one
+    assert set(asked) == {"Usta gözünü boyadı.", LINES[0], "Komşu konuşmaya _____, o evdeydi."}
+    assert {asked[LINES[0]]["idiom"], asked["Usta gözünü boyadı."]["idiom"]} == {"göz boyamak"}
+    assert {document["gold"] for document in asked.values() if document["kind"] == "usage"} == {0, 1}
+    for task, reading in ((usage, "none"), (written, "flexible")):
+        scores = found["results"][task]
+        assert (scores[f"acc,{reading}"], scores[f"acc_corrected,{reading}"]) == (0.5, 0)  # one of two is literal
+        assert f"pair_acc,{reading}" not in scores
+    scores = found["results"][cloze]
+    assert (scores["exact_match,flexible"], scores["accepted,flexible"]) == (0, 1)
+    # Examples are training items of the bundled lexicon.
+    (example,) = evaluate(answer, [usage], our_tasks(), num_fewshot=1, limit=1)["samples"][usage]
+    assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ({"spans": [[0, 99]]}, "span [0, 99] is not inside"),
+        ({"spans": []}, "spans"),
+        ({"sense": "unclear"}, "sense"),
+        ({"concept": "Göz"}, "concept"),
+        ({"id": "deceive-by-outward-show--2"}, "appears twice"),
+    ],
+)
+def test_wrong_uses_in_a_dataset_are_refused_by_name(change, fact, find, tmp_path):
+    find()
+    path = tmp_path / "o" / "data" / "use-tr" / "test.parquet"
+    first, *others = [row | {"id": "deceive-by-outward-show--2"} for row in pq.read_table(path).to_pylist()[:1]] * 2
+    rows = [first | {"id": "other"} | change, *others]
+    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+    with pytest.raises(InputError, match=re.escape(fact)):
+        open_dataset(str(tmp_path / "o")).uses("tr")
+
+
+def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, dataset, tmp_path):
+    find()
+    page = tmp_path / "review.html"
+    printed, _ = dataset("review", "--lang", "tr", "--found", tmp_path / "o", "--out", page)
+    assert printed == f"{page}: 3 of 3 Turkish uses\n"
+    html = page.read_text(encoding="utf-8")
+    body, script = html.split('id="data">')
+    assert ("Wrong sense" in body, "Wrong concept" in body) == (True, False)
+    data = json.loads(script.split("</script>")[0])
+    shown = {}
+    for entry in data["entries"]:
+        marked = " ".join(text for text, is_idiom in entry["example"] if is_idiom)
+        shown[entry["concept"]] = (entry["idiom"], marked, data["words"] and entry["gloss"])
+    assert sorted(shown.values()) == [
+        ("göz boyamak", "gözünü boyadı", data["words"]["used literally"]),
+        ("göz boyamak", "gözünü boyar", data["words"]["used as an idiom"]),
+        ("kulak misafiri olmak", "kulak misafiri oldu", data["words"]["used as an idiom"]),
+    ]
+    judged = []
+    for number, entry in enumerate(data["entries"]):
+        verdict = {"boyadı": "wrong", "oldu": "ok", "boyar": "unknown"}[shown[entry["concept"]][1].split()[-1]]
+        verdicts = dict.fromkeys(data["fields"], verdict)
+        judged.append(
+            {"format": data["format"], "lexicon_revision": data["revision"], "language": "tr"}
+            | {"concept": entry["concept"], "idiom": entry["idiom"], "verdicts": verdicts, "reviewer": "AB"}
+            | {"date": "2026-01-01", "time": "2026-01-01T10:00:00Z", "sequence": number + 1}
+        )
+    write_lines(tmp_path / "review-tr-AB.jsonl", judged)
+    printed, _ = dataset("review", tmp_path / "review-tr-AB.jsonl", "--found", annotations)
+    assert "1 annotations confirmed, 1 rejected" in printed
+    changed = read_lines(annotations / "tr.jsonl")
+    status = [row.pop("status", None) for row in changed]
+    assert (status, changed) == (["confirmed", "rejected", None, None], rows)
+    found, printed = find()
+    assert "native speaker" in printed
+    assert "mini-ud/not-to-release/a.conllu/second" not in found
+    write_lines(tmp_path / "other.jsonl", [judged[0] | {"concept": "no-such-use"}])
+    assert "no-such-use" in dataset("review", tmp_path / "other.jsonl", "--found", annotations, code=1)[1]
 
 
 def test_only_unseen_idioms(find):
@@ -229,6 +326,8 @@ def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, t
     assert "unclear" in printed
     sentences = open_dataset(str(tmp_path / "o")).test_sentences("tr").rows
     assert {sentence.idiom for sentence in sentences} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
+    # What is doubtful beside it does not change the sense of an idiom of the lexicon.
+    assert "Usta gözünü boyadı." in {use.sentence for use in open_dataset(str(tmp_path / "o")).uses("tr")}
 
 
 def test_an_annotation_of_another_text_is_left_out_with_its_sentence(find, rows):

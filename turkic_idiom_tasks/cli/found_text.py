@@ -102,11 +102,12 @@ def found(
     if fetch:
         for path in found_text.fetch(folder, corpora):
             sys.stderr.write(printable(f"{path}\n"))
-    joined = found_text.join(folder, corpora, load_lexicon(data), unseen=unseen)
+    lexicon = load_lexicon(data)
+    joined = found_text.join(folder, corpora, lexicon, unseen=unseen)
     if joined.left_out:
         rows = [[corpus, reason, count] for (corpus, reason), count in sorted(joined.left_out.items())]
         print_rows(rows, sys.stderr, head=["left out", "reason", "annotations"])
-    layout = found_text.found_layout(joined)
+    layout = found_text.found_layout(joined, lexicon)
     layout.write(out)
     for language, of_language in joined.rows.items():
         kept = joined.kept[language]
@@ -114,4 +115,4 @@ def found(
         senses = ", ".join(f"{given.count(sense)} {sense}" for sense in found_text.SENSES)
         n_idioms = len({row.concept for row in kept if row.sense == found_text.IDIOMATIC and row.concept})
         print_line(f"{language}: {len(of_language)} sentences; annotations: {senses}; {n_idioms} idioms")
-    print_line(f"{out}: {sum(layout.configs.values())} sentences")
+    print_line(f"{out}: {sum(map(len, joined.rows.values()))} sentences")

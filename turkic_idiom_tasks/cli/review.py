@@ -19,6 +19,7 @@ from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, add_reviews, load_lexicon
+from turkic_idiom_tasks.lexicon.reviews import Review
 
 MOST_SHOWN = 50  # faults of a file
 UNDEFINED = "undefined"
@@ -33,6 +34,10 @@ def review(
         int | None, typer.Option(metavar="N", min=1, help="How many entries.  [default: all of the language]")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the order among equally doubtful entries.")] = 1,
+    found: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Review the uses in this output of dataset found; FILES: its annotations."),
+    ] = None,
     data: Data = BUNDLED,
 ) -> None:
     """Write a page on which a native speaker reviews entries of --lang, or take the FILES that reviewers send back.
@@ -44,27 +49,36 @@ def review(
     FILES are checked and added to the reviews beside the entries; nothing is written when any of them has a fault. Of
     two reviews of an entry by one reviewer the newer one is kept; where that is not known, both are. The table has, for
     each field, the entries with two reviewers or more who know the idiom, the share of pairs of verdicts that are the
-    same, and Krippendorff's alpha.
+    same, and Krippendorff's alpha. FILES on uses in found text give the status of their annotations: confirmed, or
+    rejected where a reviewer found a fault.
     """
+    from hub_datasets.found import native
     from hub_datasets.review import review_page, sample
+    from turkic_idiom_tasks.dataset import open_dataset
 
     if bool(files) == (lang is not None):
         raise usage_error("give either --lang, for a page of its entries, or the FILES that reviewers sent back")
-    if lang is None:
-        _apply(files or [], load_lexicon(data))
-        return
-    check_outputs({"--out": out}, inputs=[data])
-    language = get_language(lang)
     lexicon = load_lexicon(data)
+    if lang is None and found is not None:
+        counts = native.add_verdicts(found, _read(files or [], native.annotated_uses(found, lexicon)))
+        print_line(f"{found}: {counts['confirmed']} annotations confirmed, {counts['rejected']} rejected")
+        return
+    if lang is None:
+        _apply(files or [], lexicon)
+        return
+    check_outputs({"--out": out}, inputs=[data, found])
+    language = get_language(lang)
+    if found is not None:
+        lexicon = native.uses_to_review(open_dataset(str(found)), language.code, lexicon)
     # By hashes, so that all reviewers of a language get the same entries, and their verdicts can be compared.
     entries = sample(lexicon, language.code, n=n, seed=seed)
-    write_text(out, review_page(lexicon, language.code, entries))
-    print_line(f"{out}: {len(entries)} of {len(lexicon.of(language.code))} {language.name} entries")
+    write_text(out, review_page(lexicon, language.code, entries, native.TEXTS if found else None))
+    kind = "uses" if found else "entries"
+    print_line(f"{out}: {len(entries)} of {len(lexicon.of(language.code))} {language.name} {kind}")
 
 
-def _apply(files: list[Path], lexicon: Lexicon) -> None:
-    from hub_datasets.verdicts import CHANGES, agreements, count_changes, disagreements, read_reviews
-    from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
+def _read(files: list[Path], lexicon: Lexicon) -> list[Review]:
+    from hub_datasets.verdicts import read_reviews
 
     reviews, problems = read_reviews(files, lexicon, today=datetime.now().astimezone().date())
     if problems:
@@ -78,6 +92,14 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
                 sys.stderr.write(f"{printable(str(path))}: {count - MOST_SHOWN} faults more\n")
         noun = "fault" if len(problems) == 1 else "faults"
         raise InputError(f"{len(problems)} {noun}; nothing was written, correct the files and run this command again")
+    return reviews
+
+
+def _apply(files: list[Path], lexicon: Lexicon) -> None:
+    from hub_datasets.verdicts import CHANGES, agreements, count_changes, disagreements
+    from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
+
+    reviews = _read(files, lexicon)
     directory = Path(lexicon.source)
     changes = count_changes(lexicon, reviews)
     add_reviews(directory, reviews, revision=lexicon.revision)

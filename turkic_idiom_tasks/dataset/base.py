@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData, build_retrieval
-from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences, lexicon_sentences
+from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, TestSentences, lexicon_sentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, content_digest, lexicon_pairs
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
@@ -56,6 +56,10 @@ class Dataset:
                 "spans (turkic-idiom dataset annotate adds them), a dataset in the Hub layout configs such as span-tr"
             )
         return self._once("sentences", language, make=lambda: self._make_sentences(language))
+
+    def uses(self, language: str) -> Sequence[FoundUse] | None:
+        """Return the uses of idioms in found text; None if the data is no found text."""
+        return None
 
     def pool(self, task: str, subset: str) -> Pool:
         """Return a retrieval subset with its ids in a fixed order; rankings are written and scored in this order."""

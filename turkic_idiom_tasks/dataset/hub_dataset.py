@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdap
 from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, check_retrieval
-from turkic_idiom_tasks.dataset.sentences import TaggedSentence, locate
+from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, locate
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.reading import display, input_errors, is_blank, parse_json, printable
@@ -223,6 +223,19 @@ class HubDataset(Dataset):
         if not splits[TEST]:
             raise InputError(f"{self.path}, config {config}: no annotated test sentence; add some or delete it")
         return splits
+
+    def uses(self, language: str) -> Sequence[FoundUse] | None:
+        """Return the uses of idioms from configs such as ``use-tr``, which `dataset found` writes; None without any."""
+        if not any(self._files.has(f"use-{code}", TEST) for code in LANGUAGES):
+            return None
+        return self._once("uses", language, make=lambda: self._read_uses(f"use-{language}"))
+
+    def _read_uses(self, config: str) -> list[FoundUse]:
+        uses: dict[str, FoundUse] = {}
+        for place, use in self._parsed_rows(config, FoundUse) if self._files.has(config, TEST) else ():
+            _refuse_repeat(place, use.id, uses)
+            uses[use.id] = use
+        return list(uses.values())
 
     def _rows(
         self, config: str, columns: Sequence[str], *, optional: Sequence[str] = (), split: str = TEST

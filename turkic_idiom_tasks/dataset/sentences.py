@@ -3,11 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, model_validator
 
 from turkic_idiom_tasks.io.reading import MalformedError
-from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, tagged_spans
+from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans, concept_id
+from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, span_problem, tagged_spans
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST, span_split
 
 # U+02BB and U+02BC of Uzbek are letters (\w); other apostrophes belong to a word only inside it (Ankara'ya).
@@ -42,6 +44,25 @@ class TaggedSentence:
             "ner_tags": [LABELS.index(tag) for tag in self.tags],
             "spans": spans,
         }
+
+
+class FoundUse(BaseModel):
+    """One use of an idiom, or of its words, in found text, as a dataset has it."""
+
+    id: Annotated[str, AfterValidator(concept_id)]  # in the form of a concept's id
+    concept: Annotated[str, AfterValidator(concept_id)]
+    idiom: str  # citation form
+    sentence: str  # NFC
+    sense: Literal["idiomatic", "literal"]
+    spans: Annotated[tuple[Span, ...], BeforeValidator(as_spans)]  # of the words of the idiom
+    answerable: bool  # whether readers could tell the idiom from the rest of the sentence
+
+    @model_validator(mode="after")
+    def _check_spans(self) -> Self:
+        problem = span_problem(self.spans, self.sentence)
+        if problem:
+            raise ValueError(f"{problem}; write the dataset again with `turkic-idiom dataset found`")
+        return self
 
 
 class TestSentences:

@@ -13,13 +13,12 @@ from lm_eval.api.samplers import ContextSampler
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
-from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
-from turkic_idiom_tasks.splits import TRAIN
+from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
-from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE
+from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE, is_found
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
@@ -69,19 +68,27 @@ class ItemTask(bridge.IdiomTask):
 
 
 def load(
-    kind: str, language: str, target: str = "", prompt: str = prompts.EN1, all_prompts: bool = False, **_metadata: Any
+    kind: str,
+    language: str,
+    target: str = "",
+    prompt: str = prompts.EN1,
+    all_prompts: bool = False,
+    found: bool = False,
+    **_metadata: Any,
 ) -> Mapping[str, HarnessDataset]:
     """Return the splits of a task; the arguments are the metadata of its file and the user's ``--metadata``.
 
     The user chooses one of `prompts.VARIANTS`, or `ALL_PROMPTS`: ``--metadata '{"prompt": "en2"}'``. Groups that end in
-    ``_prompts`` ask every item under every prompt (`all_prompts`).
+    ``_prompts`` ask every item under every prompt (`all_prompts`). Examples of the items of found text, which has no
+    training split, are those of the other data.
     """
-    dataset = bridge.open_data()
+    dataset = bridge.open_data(found=found)
     variants = prompts.VARIANTS if all_prompts or prompt == ALL_PROMPTS else (prompt,)
 
     def build(split: str) -> HarnessDataset:
         documents = []
-        for item in build_items(dataset, kind, language, target or None, split=split):
+        source = dataset if split == TEST else bridge.open_data()
+        for item in build_items(source, kind, language, target or None, split=split):
             for variant in variants:
                 query, answer = prompts.asked(kind, item, variant)
                 document = {
@@ -143,7 +150,7 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
     add = partial(bridge.part, document["concept"])
     unreadable = add(answer is None)
     if document["kind"] in OPEN_TASKS:
-        dataset = current_dataset()
+        dataset = bridge.open_data(found=is_found(document["id"]))
         subset = "-".join(dict.fromkeys((document["lang"], document["target_lang"])))
         items = find_items(dataset, document["kind"], subset)
         assert items is not None
@@ -160,6 +167,8 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
         "acc_corrected": add((is_right - chance) / (1 - chance)),
         "unreadable": unreadable,
     }
+    if is_found(document["id"]):
+        return metrics
     if document["kind"] == USAGE:
         return metrics | {"pair_acc": add(is_right, pair=(document["prompt"], document["concept"]))}
     # Of the wrong answers that could be read

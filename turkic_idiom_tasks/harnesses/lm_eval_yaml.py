@@ -106,6 +106,10 @@ def files() -> dict[str, str]:
             # lm-eval hands what a group sets down to its tasks, so that no task files are needed for these groups
             options = "dataset_kwargs: {all_prompts: true}  # for every task of the group\n"
         texts[f"{name}.yaml"] = _group_file(name, members, means=_SCORES[kind][1], options=options)
+    for kind, endings in ((USAGE, ("", GENERATIVE)), (CLOZE_OPEN, ("",))):
+        for ending in endings:
+            means = [metric for metric in _SCORES[kind][1] if metric != "pair_acc"]  # there are no pairs
+            texts |= _found_files(kind, ending, means)
     return texts
 
 
@@ -118,12 +122,7 @@ def language_files() -> dict[str, str]:
         for ending in endings:
             name, members = f"{PREFIX}{kind}{ending}", [f"{PREFIX}{kind}_{code}{ending}" for code in certain]
             texts[f"{name}.yaml"] = _group_file(name, members, means=means)
-    found = f"{PREFIX}span_found"
-    texts[f"{found}.yaml"] = _group_file(found, [f"{found}_{code}" for code in certain], means=["f1", "token_f1"])
-    for code in certain:
-        texts[f"{found}_{code}.yaml"] = (
-            f"include: {PREFIX}span_{code}.yaml\ntask: {found}_{code}\ndataset_kwargs: {{found: true}}\n"
-        )
+    texts |= _found_files("span", "", ["f1", "token_f1"])
     for code in LANGUAGES:
         for kind, module in (("explain", "lm_eval_explain"), ("span", "lm_eval_spans")):
             name = f"{PREFIX}{kind}_{code}"
@@ -137,6 +136,16 @@ def language_files() -> dict[str, str]:
                 f"doc_to_{function}: !function turkic_idiom_tasks.harnesses.lm_eval_spans.{function}{ending}\n"
                 for function in functions
             )
+    return texts
+
+
+def _found_files(kind: str, ending: str, means: Sequence[str]) -> dict[str, str]:
+    """Return the files of a kind of tasks on found text, which are those of the kind with other data."""
+    found, certain = f"{PREFIX}{kind}_found", counted(LANGUAGES)
+    members = {f"{found}_{code}{ending}": f"{PREFIX}{kind}_{code}{ending}.yaml" for code in certain}
+    texts = {f"{found}{ending}.yaml": _group_file(f"{found}{ending}", [*members], means=means)}
+    for name, file in members.items():
+        texts[f"{name}.yaml"] = f"include: {file}\ntask: {name}\ndataset_kwargs: {{found: true}}\n"
     return texts
 
 

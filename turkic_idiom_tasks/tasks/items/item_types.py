@@ -17,6 +17,7 @@ TRAPS = NEAR, LEXICAL, RANDOM = ("near", "lexical", "random")
 FIGURATIVE, LITERAL = "figurative", "literal"
 LETTERS = "ABCDEFGHJK"  # of the options, without I: in an answer it would mostly be the English word
 N_OPTIONS, N_RIVALS = 4, 10
+FOUND = "_found_"  # in ids of items from found text, between the task and the language
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,11 @@ class Kind(NamedTuple):
     is_directed: bool = False  # whether the options are in another language than the idiom
     n_options: int = N_OPTIONS  # except in `usage`
     wording: str = ""  # kind whose wording it has; empty for its own
+
+
+def is_found(item_id: str) -> bool:
+    """Return whether an item is from found text, whose sentences are no entries' and stand in no pairs."""
+    return FOUND in item_id.partition("/")[0]
 
 
 # By name; `items`, which knows the builders, fills it

@@ -7,6 +7,7 @@ from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
+from turkic_idiom_tasks.tasks.items.found import found_items
 from turkic_idiom_tasks.tasks.items.item_types import (
     CLOZE,
     EQUIVALENT,
@@ -86,6 +87,9 @@ def item_sets() -> list[ItemSet]:
 
 @lru_cache(maxsize=256)  # about twice the sets of one dataset
 def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
+    uses = dataset.uses(language)
+    if uses is not None:
+        return found_items(kind, language, uses) if split == TEST else ()
     if kind in HARD_TASKS:
         whole = _items(dataset, HARD_TASKS[kind], language, target, split)
         if split != TEST:  # examples in a prompt, which the panel was not asked

@@ -4,6 +4,7 @@ Within a language two idioms look alike if they have a content word in common, i
 they do if a word of the one is spelt like, or nearly like, a word of the other in the common orthography.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -33,13 +34,10 @@ class SharedWords:
 
     def with_words_of(self, idiom: str) -> dict[str, float]:
         """Return concept -> number of content words of an idiom of this language that its text has too, above 0."""
-        likeness: dict[str, float] = {}
+        likeness: dict[str, float] = defaultdict(float)
         for word in word_stems(idiom, self._language):
-            sharing: set[str] = set()
-            for stem in word:
-                sharing |= self._concepts.get(stem, set())
-            for concept in sharing:
-                likeness[concept] = likeness.get(concept, 0.0) + 1
+            for concept in set().union(*(self._concepts.get(stem, ()) for stem in word)):
+                likeness[concept] += 1
         return likeness
 
 

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold, have_same_stems
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item
+from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item, is_found
 from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR, OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.written import BLANK
 
@@ -52,7 +52,7 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     traps = [[option.trap for option in item.options] for item in items]
     concepts = [item.concept for item in items]
     scores = choice_scores([item.gold for item in items], answers, concepts=concepts, traps=traps)
-    if items and all(item.kind == USAGE for item in items):
+    if items and all(item.kind == USAGE and not is_found(item.id) for item in items):
         right = [answer == item.gold for item, answer in zip(items, answers, strict=True)]
         is_figurative = [item.options[item.gold].text == FIGURATIVE for item in items]
         scores |= pair_scores(right, concepts=concepts, is_figurative=is_figurative)
@@ -102,7 +102,8 @@ def judge_open(
     for item, answer in zip(items, answers, strict=True):
         entries = lexicon.of(item.target)
         entry = entries.get(item.concept)
-        if entry is None or item.text != OPEN_TASKS[task].text(lexicon, item):
+        is_other = not is_found(item.id) and item.text != OPEN_TASKS[task].text(lexicon, item)
+        if entry is None or is_other:
             raise InputError(
                 f"{lexicon.source or 'the lexicon'}: has no entry for {item.id!r} with the text {item.text!r}; score "
                 "answers with the data that the items were made from"
