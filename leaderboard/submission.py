@@ -228,7 +228,7 @@ def read_submission(folder: Path, dataset: Dataset) -> Submission | LeftOut:
             continue
         # One by one, so that a file of millions of empty lines is refused before all of them are in memory
         lines = (line.removesuffix(b"\n") for line in BytesIO(text))
-        of_task, of_lines = read_lines(path, lines, dataset, default_task=task, max_line=MAX_LINE)
+        of_task, of_lines = read_lines(path, lines, dataset, file_task=task, max_line=MAX_LINE)
         predictions |= of_task
         faults += of_lines
     return LeftOut(folder, faults) if faults else Submission(folder.name, metadata, predictions)

@@ -177,7 +177,7 @@
     add(line) {
       const row = parse(line);
       const keys = isObject(row) ? Object.keys(row).sort() : [];
-      if (["subset", "language", "documents"].some(key => keys.includes(key))) {
+      if (["subset", "documents"].some(key => keys.includes(key))) {
         [this.current, this.isLost] = [null, true];
         this.begin(row, keys);
         this.isLost = false;
@@ -197,16 +197,14 @@
 
     begin(row, keys) {
       const { subsets, task, kind } = this.rule;
-      const isNamed = keys.includes("task"); // older submissions leave the task out
-      if (isNamed && row.task !== task)
-        throw new Malformed(`the head names the task ${shown(row.task)}, but this is the file of ${task}; rename it`);
-      const noun = kind === "tags" && !isNamed ? "language" : "subset";
-      const head = [noun, ...this.rule.head, ...(isNamed ? ["task"] : [])];
+      if (row.task !== task)
+        throw new Malformed(`the head names the task ${shown(row.task)}, but this is the file of ${task}; rename the file, or write the submission again`);
+      const head = ["task", "subset", ...this.rule.head];
       if (keys.join() !== head.sort().join())
         throw new Malformed(`the head of a ${task} subset has the keys ${list.format(head)}, not ${shown(keys)}`);
-      const subset = row[noun];
+      const subset = row.subset;
       const isKnown = typeof subset === "string" && (!subsets || Object.hasOwn(subsets, subset));
-      if (!isKnown) throw new Malformed(`the data has no ${task} ${noun} ${shown(subset)}; it has ${Object.keys(subsets || {}).join(", ")}`);
+      if (!isKnown) throw new Malformed(`the data has no ${task} subset ${shown(subset)}; it has ${Object.keys(subsets || {}).join(", ")}`);
       if (this.sections.has(subset)) throw new Malformed(`${task}, ${subset} appears twice`);
       const size = subsets?.[subset];
       if (kind === "ranking") this.checkDocuments(row.documents, subset, size);

@@ -128,6 +128,10 @@ HOSTILE = {
     "the file of another task": (
         lambda s: s.file(T1, (s.folder / T3).read_bytes()), [":1: the head names the task 'T3', but"],
     ),
+    "a head without a task": (
+        lambda s: s.rows(lambda rows: [{key: row[key] for key in row if key != "task"} for row in rows], T1),
+        [":1: the head names the task None"],
+    ),
     "a head of another task": (lambda s: s.row(0, task="T2"), [":1: the head names the task 'T2'"]),
     "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["T1, tur-azj appears twice"]),
     "a query dropped": (lambda s: s.rows(lambda rows: rows[:3] + rows[4:]), ["T1, tur-azj: 1 predictions are missing"]),
@@ -221,17 +225,6 @@ def test_a_hostile_submission_is_refused(tmp_path, sound_submissions, kind, case
         assert part in said
     assert all(len(str(fault)) < 800 and str(fault).isprintable() for fault in submission.faults)
     assert "list all with: turkic-idiom leaderboard check" in submission.reason
-
-
-@pytest.mark.parametrize(("name", "old_key"), [(T1, "subset"), (SPANS, "language")])
-def test_older_heads_without_a_task_are_read(submission_spoiler, submission_dataset, name, old_key):
-    def without_task(rows):
-        heads = [{old_key if key == "subset" else key: row[key] for key in row if key != "task"} for row in rows]
-        return [head if "subset" in row else row for head, row in zip(heads, rows, strict=True)]
-
-    before = loaded(submission_spoiler.folder, submission_dataset).predictions
-    submission_spoiler.rows(without_task, name)
-    assert list(loaded(submission_spoiler.folder, submission_dataset).predictions) == list(before)
 
 
 def test_what_is_hostile_elsewhere_is_text_and_no_more(

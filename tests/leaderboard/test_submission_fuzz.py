@@ -129,10 +129,11 @@ def rankings(draw):
 @settings(max_examples=250, deadline=None)
 @given(rankings())
 def test_a_ranking_is_read_as_json_and_sets_say(text):
-    lines = [json.dumps({"subset": "tur", "documents": list(POOL.documents)}), f'{{"query":"q","ranking":{text}}}']
-    predictions, faults = read_predictions(
-        Path("x"), [line.encode() for line in lines], OnePool(POOL), default_task="T2"
-    )
+    lines = [
+        json.dumps({"task": "T2", "subset": "tur", "documents": list(POOL.documents)}),
+        f'{{"query":"q","ranking":{text}}}',
+    ]
+    predictions, faults = read_predictions(Path("x"), [line.encode() for line in lines], OnePool(POOL), file_task="T2")
     assert len(faults) <= MAX_FAULTS
     try:
         groups = [group if isinstance(group, list) else [group] for group in json.loads(text)]

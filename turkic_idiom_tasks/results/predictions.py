@@ -14,9 +14,6 @@ A subset begins with a head line, and a line for each item follows; `reader` rea
 ``{"task": "equivalent", "subset": "tr-uz", "items": digest, "prompt": "en1", "method": "generation"}``
     Then ``{"item": id, "answer": 2}`` with the position of the chosen option, or for `OPEN_TASKS` with a text; null is
     an answer that could not be read.
-
-In older submissions, files of one task, the heads leave the task out: ``{"subset": ..., "documents": [...]}`` or
-``{"language": "tr"}``.
 """
 
 from __future__ import annotations

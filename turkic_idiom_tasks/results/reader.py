@@ -72,12 +72,12 @@ def read_lines(
     dataset: Dataset,
     *,
     first_line: int = 1,
-    default_task: str | None = None,
+    file_task: str | None = None,
     max_line: int | None = None,
 ) -> tuple[dict[SubsetKey, Prediction], list[Fault]]:
     """Return the predictions of the data in an untrusted file's lines, and everything that is wrong with them.
 
-    The format is that of `predictions.to_lines`. The number of the first line is for the faults. The default task is
+    The format is that of `predictions.to_lines`. The number of the first line is for the faults. `file_task` is
     the one task of the file, as in submissions; None for a file of several. A line has at most `max_line` bytes.
     """
     sections: dict[SubsetKey, _Section] = {}
@@ -92,9 +92,9 @@ def read_lines(
                 raise MalformedError(f"a line of more than the {max_line:,} bytes that are allowed")
             row = parse_json(line, max_depth=MAX_DEPTH)
             keys = set(row) if isinstance(row, dict) else set()
-            if keys & {"subset", "language", "documents"}:
+            if keys & {"subset", "documents"}:
                 section, is_lost = None, True
-                key, section = _begin_section(row, dataset, default_task, known=sections)
+                key, section = _begin_section(row, dataset, file_task, known=sections)
                 sections[key], is_lost = section, False
             elif keys not in _LINE_KEYS:
                 raise MalformedError(
@@ -162,29 +162,26 @@ def read_answers(
 
 
 def _begin_section(
-    head: dict[str, Any], dataset: Dataset, default_task: str | None, *, known: Mapping[SubsetKey, Any]
+    head: dict[str, Any], dataset: Dataset, file_task: str | None, *, known: Mapping[SubsetKey, Any]
 ) -> tuple[SubsetKey, _Section]:
     """Return task and subset of a head line, and an empty section for the lines that follow."""
-    task = head.get("task", default_task)
-    # T1 and T3 have the same queries and documents, so that only the head tells their rankings apart.
-    if default_task is not None and task != default_task:
-        raise MalformedError(
-            f"the head names the task {display(task)}, but this is the file of {default_task}; rename it"
-        )
+    task = head.get("task")
+    # T1 and T3 have the same queries and documents, so that only the head tells their rankings apart
+    if file_task is not None and task != file_task:
+        problem = f"the head names the task {display(task)}, but this is the file of {file_task}"
+        raise MalformedError(f"{problem}; rename the file, or write the submission again")
     if not isinstance(task, str) or task not in _TASKS:
         raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
-    is_named = "task" in head  # older submissions leave the task out
-    subset_key = "language" if task == SPANS and not is_named else "subset"
     extra = {"documents"} if task in TASKS else {"items", "prompt", "method"} if task in ITEM_TASKS else set()
-    expected = {subset_key, *extra, *({"task"} if is_named else ())}
+    expected = {"task", "subset", *extra}
     if set(head) != expected:
         names = ", ".join(sorted(expected))
         raise MalformedError(f"the head of a {task} subset has the keys {names}, not {display(sorted(head))}")
-    subset = head[subset_key]
+    subset = head["subset"]
     section = _open_section(dataset, task, subset, prompt=head.get("prompt"), method=head.get("method"))
     if section is None:
         subsets = ", ".join(_data_subsets(dataset, task)) or "none"
-        raise MalformedError(f"the data has no {task} {subset_key} {display(subset)}; it has {subsets}")
+        raise MalformedError(f"the data has no {task} subset {display(subset)}; it has {subsets}")
     problem = f"{task}, {subset} appears twice" if (task, subset) in known else ""
     if isinstance(section.data, TestItems) and head["items"] != section.data.digest and not problem:
         problem = (
