@@ -29,7 +29,7 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     """Return n entries to review, or all, the doubtful ones first; a larger n only adds some."""
     entries = list(lexicon.of(language).values())
     if not entries:
-        known = ", ".join(code for code in LANGUAGES if lexicon.of(code))
+        known = ", ".join(code for code in LANGUAGES if lexicon.of(code)) or "none"
         raise usage_error(f"{lexicon.source}: has no entries in {language}; it has {known}")
 
     def rank(entry: Entry) -> tuple[int, str]:

@@ -189,7 +189,7 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
         row = rows[name]
         texts = {}
         for code, entry in row["entries"].items():
-            texts[code] = [entry["idiom"], entry["meaning"], *filter(None, [entry.get("per_million")])]
+            texts[code] = [entry["idiom"], entry.get("meaning", ""), *filter(None, [entry.get("per_million")])]
         about = {key: row[key] for key in ("id", "gloss", "aliases") if key in row}
         index.append(about | {"texts": texts, "n": counts.get(name, [])})
     data = browser_data(index, subsets=subsets)

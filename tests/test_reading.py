@@ -228,10 +228,12 @@ def test_letters_stay_and_controls_become_escapes():
     assert display("göz") == "'göz'"
 
 
-@given(st.lists(st.sampled_from(' \u3000\uff1d\t\r\n=+-@"a1,;'), max_size=6).map("".join))
-def test_no_text_of_a_table_is_a_formula_and_all_of_it_is_there(text):
+@given(
+    st.lists(st.sampled_from(' \u3000\uff1d\t\r\n=+-@"a1,;'), max_size=6).map("".join), st.sampled_from(["\n", "\r\n"])
+)
+def test_no_text_of_a_table_is_a_formula_and_all_of_it_is_there(text, line_end):
     frame = pd.DataFrame({text: [text, -1.5, None], "n": pd.array([-1, None, 2], dtype="Int64")})
-    head, *rows = csv.reader(StringIO(csv_text(frame, line_end="\r\n"), newline=""))
+    head, *rows = csv.reader(StringIO(csv_text(frame, line_end=line_end), newline=""))
     for cell in (head[0], rows[0][0]):
         assert cell.removeprefix("'") == text
         assert not unicodedata.normalize("NFKC", cell).lstrip(" ").startswith(tuple("=+-@\t\r"))

@@ -82,6 +82,11 @@ def folder_revision(folder: Path) -> str:
     return digest.hexdigest()
 
 
+def is_model_folder(folder: Path) -> bool:
+    """Return whether a folder has the configuration of a model."""
+    return any((folder / name).is_file() for name in CONFIG_FILES)
+
+
 def check_model_folder(folder: Path) -> None:
     """Raise InputError if a folder does not exist, has no configuration, or has a model that makes no vectors."""
     existing_folder(folder)
@@ -89,7 +94,7 @@ def check_model_folder(folder: Path) -> None:
     with suppress(MalformedError):  # most folders do not have the file
         config = parse_json(read_file(folder / "config_sentence_transformers.json"))
     problem = ""
-    if not any((folder / name).is_file() for name in CONFIG_FILES):
+    if not is_model_folder(folder):
         problem = "not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
     # The library would load a CrossEncoder as a plain encoder and take the mean of its token vectors.
     elif isinstance(config, dict) and config.get("model_type") == "CrossEncoder":

@@ -7,6 +7,7 @@ import csv
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,7 +113,10 @@ def csv_text(frame: pd.DataFrame, *, line_end: str = "\n", float_format: str | N
             cells = frame[name].to_numpy(dtype=object, copy=True)  # Series.map would make 8 and None 8.0 and NaN
             cells[:] = [_harmless(cell) for cell in cells]
             safe[_harmless(name)] = cells
-    return str(safe.to_csv(index=False, lineterminator=line_end, float_format=float_format))
+    write = partial(safe.to_csv, index=False, lineterminator=line_end, float_format=float_format)
+    text = str(write())
+    # Only the characters of the line end make Python quote a cell, but readers end a line at any \r
+    return str(write(quoting=csv.QUOTE_NONNUMERIC)) if "\r" in text.replace(line_end, "") else text
 
 
 def _harmless(value: object) -> object:
