@@ -143,8 +143,9 @@ def names(entries: Sequence[Entry], language: Language) -> Breaches:
     capitals: set[str] = set()
     uses: Counter[str] = Counter()
     for tokens in words_by_concept.values():
-        # Not the first word, because every sentence begins with a capital.
-        capitals.update(word for word in tokens[1:] if word[0].isupper() and len(word) > 1)
+        # Not the first word, because every sentence begins with a capital; an example may have several sentences
+        capitalised = (word for word in tokens[1:] if word[0].isupper() and word.lower() not in language.function_words)
+        capitals.update(word for word in capitalised if len(word) > 1)
         uses.update(set(tokens))
     n_examples = len(words_by_concept)
     for word in sorted(capitals):

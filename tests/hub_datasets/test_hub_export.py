@@ -120,7 +120,7 @@ def test_the_card_says_what_the_hub_asks_for(bundled, bundled_layout):
     contents = bundled_layout.contents
     readme = contents["README.md"].decode()
     card = front_matter(readme)
-    stated = {"license": "cc-by-4.0", "language": ["tr", "az", "tk", "gag", "uz", "kk"]}
+    stated = {"license": "cc-by-4.0", "language": ["tr", "az", "tk", "gag", "uz", "kk", "tt", "ky"]}
     stated |= {"multilinguality": ["multilingual"], "annotations_creators": ["machine-generated"]}
     stated |= {"size_categories": ["1K<n<10K"], "task_categories": ["text-retrieval", "token-classification"]}
     assert card | stated == card

@@ -51,14 +51,14 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
         (1, None), (3, "no idiom in any language"), (4, "not a JSON object"),
     ]  # fmt: skip
     row = {"TR-Deyim": "göz yummak", "TR-Anlam": 7, "AZ-Deyim": "göz yummaq", "UZ-Deyim": {"a": 1}}
-    row |= {"TR-Örnekk": "x", "KY-Deyim": "x", "id": 3, "not": "x"}
+    row |= {"TR-Örnekk": "x", "BA-Deyim": "x", "id": 3, "not": "x"}
     (source,) = paper_rows(tmp_path, row)
     assert source.readings == {"tr": Reading("göz yummak"), "az": Reading("göz yummaq")}
     assert source.notes == (
         Note("meaning removed: not text", "7"),
         Note("idiom removed: not text", '{"a": 1}'),
         Note("unknown key 'TR-Örnekk' not read (nearest: TR-ORNEK)", '"x"'),
-        Note("unknown key 'KY-Deyim' not read", '"x"'),  # Kyrgyz is no misspelt Kazakh
+        Note("unknown key 'BA-Deyim' not read", '"x"'),  # Bashkir is no misspelt Azerbaijani
     )
 
 
@@ -285,7 +285,7 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
         ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
         ("tr,az,az", "the column az appears twice"),
         # another language, not a misspelt one of ours
-        ("tr,az,ky-idiom", r"unknown column 'ky-idiom': no language has the code ky; fill in .*/languages.jsonl,"),
+        ("tr,az,ba-idiom", r"unknown column 'ba-idiom': no language has the code ba; fill in .*/languages.jsonl,"),
     ],
 )
 def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):
@@ -299,7 +299,7 @@ def test_the_record_of_another_language_begins_on_a_line_of_its_own(tmp_path):
     records = tmp_path / "languages.jsonl"
     known = (BUNDLED.parent.parent / records.name).read_text("utf-8").splitlines()[0]
     records.write_text(known, "utf-8")  # as editors save it, without a line end
-    with pytest.raises(InputError, match="no language has the code ky"):
-        list(columns.read(write(tmp_path, "tr,ky-idiom", "göz yummak,көз жумуу", name="table")))
+    with pytest.raises(InputError, match="no language has the code ba"):
+        list(columns.read(write(tmp_path, "tr,ba-idiom", "göz yummak,күҙ йомоу", name="table")))
     first, second = records.read_text("utf-8").splitlines()
-    assert (first, json.loads(second)["code"]) == (known, "ky")
+    assert (first, json.loads(second)["code"]) == (known, "ba")

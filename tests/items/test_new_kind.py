@@ -28,7 +28,7 @@ from turkic_idiom_tasks.results.item_answers import ItemAnswers, find_items, ite
 from turkic_idiom_tasks.cli import main
 
 dataset = open_dataset("")
-assert item_subsets(dataset, "toy") == ("tr", "az", "tk", "gag", "uz", "kk")
+assert item_subsets(dataset, "toy") == ("tr", "az", "tk", "gag", "uz", "kk", "tt", "ky")
 found = find_items(dataset, "toy", "tr")
 question = prompts.prompt(found.rows[0])
 assert question.startswith("Which idiom of Turkish has this meaning?")

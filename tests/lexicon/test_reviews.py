@@ -41,7 +41,7 @@ def write(directory, *reviews, idiom="baş olmak", **options):
     ("changes", "message"),
     [
         ({"lexicon_revision": "a" * 40 + "\n"}, "field 'lexicon_revision'"),
-        ({"language": "ky"}, "field 'language': must be one of tr, az"),
+        ({"language": "ba"}, "field 'language': must be one of tr, az"),
         ({"idiom": "baş\u202eolmak"}, r"field 'idiom': has U\+202E"),
         ({"verdicts": {}}, "field 'verdicts': has no verdict on 'form'"),
         ({"verdicts": {"form": "ok", "concept": "unknown"}}, "unknown for every field or for none"),
