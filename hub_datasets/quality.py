@@ -44,8 +44,8 @@ def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
         breaches[next(code for code in LANGUAGES if concept in lexicon.of(code))].append((concept, message))
     problems = []
     for code, of_language in breaches.items():
-        for concept, message in of_language:
-            problems.append(Problem(directory / f"{code}.jsonl", lines[code][concept], f"{concept}: {message}"))
+        path = directory / f"{code}.jsonl"
+        problems += [Problem(path, lines[code][concept], f"{concept}: {text}") for concept, text in of_language]
     return sorted(problems, key=lambda problem: (str(problem.path), problem.line))
 
 
@@ -143,12 +143,11 @@ def names(entries: Sequence[Entry], language: Language) -> Breaches:
     capitals: set[str] = set()
     uses: Counter[str] = Counter()
     for tokens in words_by_concept.values():
-        # Not the first word, because every sentence begins with a capital; an example may have several sentences
-        capitalised = (word for word in tokens[1:] if word[0].isupper() and word.lower() not in language.function_words)
-        capitals.update(word for word in capitalised if len(word) > 1)
+        # Every sentence begins with a capital: the first word is no name, nor is a function word within an example
+        capitals |= {word for word in tokens[1:] if word[0].isupper() and len(word) > 1}
         uses.update(set(tokens))
     n_examples = len(words_by_concept)
-    for word in sorted(capitals):
+    for word in sorted(word for word in capitals if word.lower() not in language.function_words):
         if uses[word] > max(NAME_USES, NAME_SHARE * n_examples):
             concept = next(concept for concept, tokens in words_by_concept.items() if word in tokens)
             yield concept, f"the name {word!r} is in {uses[word]} of {n_examples} examples, more than {NAME_SHARE:.0%}"
