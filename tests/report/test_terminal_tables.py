@@ -1,12 +1,14 @@
 """Tables of experiments on a terminal: they fit, and no figure, heading or name is lost."""
 
 import re
+from io import StringIO
 
 import pandas as pd
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 
-from turkic_idiom_tasks.cli.output import print_experiment
+from turkic_idiom_tasks.cli.output import new_table, print_blocks, print_experiment
 from turkic_idiom_tasks.report.tables import Table
 
 MODELS = ["some-organisation/an-encoder-with-a-very-long-name-v2", "b/short"]
@@ -35,3 +37,18 @@ def test_a_wide_table_fits_and_is_complete(capsys, monkeypatch, width):
     assert n_blocks == printed.count("tr-only") == printed.count("model")
     assert (n_blocks == 1) == (width == 300)
     assert " ".join(note.split()) in " ".join(printed.split())
+
+
+@pytest.mark.parametrize(("width", "n_blocks"), [(40, 4), (80, 2), (200, 1)])
+def test_columns_without_room_follow_in_further_blocks(width, n_blocks):
+    subsets = [f"tur-{number:03}" for number in range(8)]
+    table = new_table("TurkicIdiomT1", subsets)
+    table.add_row("queries", *map(str, range(100, 108)))
+    table.add_row("organisation/\na-model", *(f"0.{number}\n.100-.{number}" for number in range(200, 208)))
+    out = StringIO()
+    print_blocks(Console(file=out, width=width), table)
+    lines = out.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert sum("a-model" in line for line in lines) == sum("queries" in line for line in lines) == n_blocks
+    assert re.findall(r"tur-\d+", out.getvalue()) == subsets
+    assert re.findall(r"\.100-\.(\d+)", out.getvalue()) == [str(number) for number in range(200, 208)]

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from turkic_idiom_tasks.io.reading import printable
 
@@ -52,6 +52,28 @@ def new_table(title: str, columns: Sequence[str], *, min_width: int = 14) -> Tab
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)
     return table
+
+
+def print_blocks(console: Console, table: Table) -> None:
+    """Print a table; columns for which there is no room follow in further blocks."""
+    names, *columns = table.columns
+    widths = []
+    for column in table.columns:
+        widths.append(max(len(line) for cell in (column.header, *column.cells) for line in str(cell).splitlines()) + 2)
+    room = console.width - min(max(widths[0], names.min_width or 0), _NAME_WIDTH)
+    blocks: list[list[Column]] = [[]]
+    taken = 0
+    for column, width in zip(columns, widths[1:], strict=True):
+        if blocks[-1] and taken + width > room:
+            blocks.append([])
+            taken = 0
+        blocks[-1].append(column)
+        taken += width
+    for block in blocks:
+        part = new_table(str(names.header), [str(column.header) for column in block])
+        for cells in zip(names.cells, *(column.cells for column in block), strict=True):
+            part.add_row(*cells)
+        console.print(part)
 
 
 def cells_of(table: Table) -> list[object]:

@@ -17,6 +17,7 @@ from turkic_idiom_tasks.cli.output import (
     interval_text,
     new_table,
     plain_console,
+    print_blocks,
     score_text,
     similarity_cells,
 )
@@ -81,10 +82,10 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
             continue
         console.print("nDCG over the whole pool, its 95% interval below it")
         table = _task_table(str(task), rows, is_wide=is_wide)
-        console.print(table)
+        print_blocks(console, table)
         _print_notes(console, cells_of(table), report.left_out[str(task)], unit="queries")
         if rows["n_spelling_free"].notna().any():
-            console.print(_spelling_table(rows, is_wide=is_wide))
+            print_blocks(console, _spelling_table(rows, is_wide=is_wide))
             console.print()
     console.print("Result files (mteb's format) and records:")
     for folder in report.folders:
