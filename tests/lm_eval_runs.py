@@ -59,6 +59,17 @@ def evaluate(model, tasks, manager, **options):
         return simple_evaluate(model=model, tasks=tasks, task_manager=manager, **options)
 
 
+def write_samples(folder, found):
+    """Writes what `lm-eval run --log_samples --output_path` writes."""
+    for task, rows in found["samples"].items():
+        lines = [json.dumps(row, default=str) + "\n" for row in rows]
+        (folder / f"samples_{task}_2026.jsonl").write_text("".join(lines))
+    configs = {name: {"metadata": config["metadata"]} for name, config in found["configs"].items()}
+    results = {"model_name": "org/llm", "lm_eval_version": "0.4.13", "config": {"model": "hf"}}
+    results |= {"n-shot": found["n-shot"], "configs": configs}
+    (folder / "results_2026.json").write_text(json.dumps(results, default=str))
+
+
 def clustered_error(values, clusters):
     """Standard error of a mean: sqrt of the sum of squared sums of residuals, / n, times sqrt(G / (G - 1))."""
     sums = defaultdict(float)

@@ -1,5 +1,6 @@
 """`dataset mine` and `dataset found`: candidates in corpora, and annotations joined with their sentences again."""
 
+import csv
 import functools
 import http.server
 import json
@@ -16,7 +17,8 @@ from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotati
 from hub_datasets.found.corpora import read_sentences
 from hub_datasets.found.mining import Miner
 from tests.hub_datasets.conftest import read_lines, write_lines
-from tests.lm_eval_runs import evaluate, our_tasks
+from tests.lm_eval_runs import evaluate, our_tasks, write_samples
+from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
@@ -24,7 +26,6 @@ from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.orthography import fold
-from turkic_idiom_tasks.results.lm_eval_files import SAMPLES
 from turkic_idiom_tasks.splits import TEST, span_split
 
 TR = LANGUAGES["tr"]
@@ -195,11 +196,23 @@ def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch
     monkeypatch.setenv("TURKIC_IDIOM_FOUND", str(tmp_path / "o"))
     task = our_tasks().load(["turkic_idiom_span_found_tr"])["tasks"]["turkic_idiom_span_found_tr"]
     assert LINES[0] in [document["sentence"] for document in task.test_docs()]
-    # `submit` and `lm report` read its samples, and the data of its results is that of found text.
-    found = evaluate(lambda document: '{"idioms": []}', ["turkic_idiom_span_found_tr"], our_tasks())
-    metadata = found["configs"]["turkic_idiom_span_found_tr"]["metadata"]
-    assert metadata["data_revision"] == open_dataset(str(tmp_path / "o")).revision
-    assert SAMPLES.fullmatch("samples_turkic_idiom_span_found_tr_2026-11-26T22-05-10.3.jsonl")["language"] == "tr"
+
+
+def test_found_text_has_a_leaderboard_of_its_own(find, tmp_path, monkeypatch):
+    find()
+    data = ["--data", str(tmp_path / "o")]
+    monkeypatch.setenv("TURKIC_IDIOM_FOUND", data[1])
+
+    def answer(document):  # finds one of the two idioms, and one where none is
+        found = "gözünü" in document["sentence"] and document["sentence"].split(maxsplit=1)[1].rstrip(".")
+        return json.dumps({"idioms": [found.removeprefix("müşterinin ")] if found else []})
+
+    write_samples(tmp_path, evaluate(answer, ["turkic_idiom_span_found_tr"], our_tasks()))
+    stated = ["--contact", "me", "--training-data", "none", "--regime", "pretrained", "--out", str(tmp_path / "s")]
+    assert main(["submit", str(tmp_path), *data, *stated]) == 0
+    assert main(["leaderboard", "build", str(tmp_path / "s"), *data, "--out", str(tmp_path / "site")]) == 0
+    (row,) = csv.DictReader((tmp_path / "site" / "leaderboard.csv").open(encoding="utf-8"))
+    assert float(row["spans tr"]) == 0.5  # 2 * 1 right / (2 gold + 2 predicted)
 
 
 def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeypatch):

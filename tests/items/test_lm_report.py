@@ -1,27 +1,15 @@
 """`turkic-idiom lm report`: scores from what lm-eval has logged; those of Inspect: tests/harnesses/test_inspect.py."""
 
-import json
 import re
 
 import pytest
 
-from tests.lm_eval_runs import evaluate, manager, our_tasks  # noqa: F401
+from tests.lm_eval_runs import evaluate, manager, our_tasks, write_samples  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.metrics.bootstrap import mean
 from turkic_idiom_tasks.results.item_answers import ItemAnswers, find_items
 from turkic_idiom_tasks.results.scored import score_subset
-
-
-def write_samples(folder, found):
-    """Writes what `lm-eval run --log_samples --output_path` writes."""
-    for task, rows in found["samples"].items():
-        lines = [json.dumps(row, default=str) + "\n" for row in rows]
-        (folder / f"samples_{task}_2026.jsonl").write_text("".join(lines))
-    configs = {name: {"metadata": config["metadata"]} for name, config in found["configs"].items()}
-    results = {"model_name": "org/llm", "lm_eval_version": "0.4.13", "config": {"model": "hf"}}
-    results |= {"n-shot": found["n-shot"], "configs": configs}
-    (folder / "results_2026.json").write_text(json.dumps(results, default=str))
 
 
 def rows_of(printed):
