@@ -1,7 +1,4 @@
-"""Loading of a checkpoint: from safetensors, in a stated dtype, with errors of one line.
-
-Code that comes with a checkpoint is executed only if the caller says so.
-"""
+"""Loading of a checkpoint: from safetensors, in a stated dtype, with errors of one line."""
 
 import re
 import sys

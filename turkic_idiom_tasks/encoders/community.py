@@ -36,14 +36,11 @@ class CommunityEncoder(BaseModel):
     note: str | None = None  # where it comes from, or what a field stands on
 
 
-_RECORDS = TypeAdapter(list[CommunityEncoder])
-
-
 @cache
 def community_encoders() -> MappingProxyType[str, CommunityEncoder]:
     """Return name -> record of every encoder, in the order of the file."""
     records = {}
-    for record in _RECORDS.validate_json(FILE.read_bytes()):
+    for record in TypeAdapter(list[CommunityEncoder]).validate_json(FILE.read_bytes()):
         _, prompts = PAPER_ENCODERS.get(record.name, (NO_REVISION, record.prompts))
         records[record.name] = record.model_copy(update={"prompts": prompts})
     return MappingProxyType(records)
