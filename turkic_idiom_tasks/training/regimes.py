@@ -1,10 +1,7 @@
 """Training pairs and development queries of the regimes of supervision.
 
-A regime decides which idiom is trained to be near which meaning. Concepts of the test split are never used, in any
-language, and concepts that were judged to mean the same as one of them are not used either. The same holds for pairs
-whose idiom or meaning is also a text of a test concept, because imported dictionaries repeat idioms under several
-concepts. A tenth of the other concepts is the development split; a pair that repeats one of its texts is not used for
-training.
+A regime decides which idiom is trained to be near which meaning. No idiom or meaning of a test concept is ever used, in
+any language. A tenth of the other concepts is the development split.
 """
 
 import re
@@ -92,6 +89,7 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
     for target, pairs in candidates.items():
         development_idioms = set()
         for pair in pairs:
+            # Imported dictionaries repeat idioms under several concepts, also under those of other splits
             texts = {text_key(pair.idiom, source), text_key(pair.meaning, target)}
             if not test_texts.isdisjoint(texts):
                 dropped_for_test += 1
@@ -177,7 +175,8 @@ def _checked_language(regime: str, language: str | None) -> str | None:
 
 
 def _pairs(lexicon: Lexicon, source: str, target: str) -> list[Pair]:
-    """Return the pairs of all concepts that have an idiom and a meaning, and neither are nor mean a test concept."""
+    """Return the pairs of all concepts that have an idiom and a meaning, without test concepts."""
+    # Also without concepts that were judged to mean the same: their meanings are answers of the test
     meanings = lexicon.of(target)
     like_test = lexicon.meaning_the_same(is_test_concept)
     pairs = []

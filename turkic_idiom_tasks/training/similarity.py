@@ -1,13 +1,11 @@
 """Training an encoder for idiomatic similarity: supervised SimCSE over triplets, or regression on pairs.
 
 SimCSE is the training of ChengyuSTS (Qiu et al., section 4.2): for every sentence E, E_c is the positive, and E_i and
-the positives and negatives of the other sentences in the batch are the negatives. A missing positive is the sentence
-itself, a missing negative a random sentence. Regression is the training of AStitchInLanguageModels, Task 2 B (Tayyar
-Madabushi et al., 2021, section 4.2): the similarity of (E, E_c) is to be 1, that of (E, E_i) what the untuned model
-finds for (E_c, E_i); general pairs with gold scores are mixed in, without which nothing pushes sentences apart.
+the positives and negatives of the other sentences in the batch are the negatives. Regression is the training of
+AStitchInLanguageModels, Task 2 B (Tayyar Madabushi et al., 2021, section 4.2): the similarity of (E, E_c) is to be 1,
+that of (E, E_i) what the untuned model finds for (E_c, E_i); general pairs with gold scores are mixed in.
 
-After every epoch the development pairs are scored in the same way as the test pairs of the task, and training ends with
-the best weights so far, which may be the untuned ones.
+After every epoch the development pairs are scored, and training ends with the best weights, maybe the untuned ones.
 """
 
 import logging
@@ -79,11 +77,9 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
 
 
 def development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> dict[str, float]:
-    """Return Spearman's correlation over all development pairs; NaN if they are equally similar.
-
-    The stock ``EmbeddingSimilarityEvaluator`` takes fixed gold scores; here, as in the task, that of (E, E_i) is what
-    the model itself finds for (E_c, E_i), anew in each evaluation.
-    """
+    """Return Spearman's correlation over all development pairs; NaN if they are equally similar."""
+    # As in the task, the gold score of (E, E_i) is what the model itself finds for (E_c, E_i), anew in each evaluation;
+    # the stock EmbeddingSimilarityEvaluator takes fixed gold scores.
     similarities = pair_similarities(model, pairs)
     if not np.isfinite(similarities).all():
         return {"eval_score": math.nan, IS_FINITE: 0.0}
@@ -111,7 +107,7 @@ def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, Sente
 
 
 def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> list[tuple[str, str, str]]:
-    """Return (sentence, positive, negative) of every triplet; see above for what takes the place of missing ones."""
+    """Return (sentence, positive, negative) of every triplet; a missing negative is a random sentence."""
     rows = []
     for triplet in triplets:
         negative = triplet.incorrect
@@ -127,6 +123,7 @@ def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> lis
                     "sentences of other idioms"
                 )
             negative = pool[int(rng.integers(len(pool)))]
+        # Dropout makes two vectors of a sentence that is its own positive
         rows.append((triplet.original, triplet.correct or triplet.original, negative))
     return rows
 

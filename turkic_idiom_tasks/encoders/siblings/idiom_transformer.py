@@ -60,7 +60,7 @@ class IdiomTokenTransformer(Transformer):
         return features
 
     def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
-        """Return the texts with tokens in place of idioms; a text without an idiom, and a prompt before it, stay."""
+        """Return the texts with tokens in place of idioms; a text without one is not changed, nor is a prompt."""
         # No classifier sees a prompt. The longest first, because one may be the beginning of another.
         longest_first = sorted(filter(None, prompts), key=len, reverse=True)
         starts, sentences = [], []
@@ -165,8 +165,8 @@ def add_idiom_tokens(
     # because one that lower-cases would look for the token in small letters.
     tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in tokens])
     ids = tokenizer.convert_tokens_to_ids([row.token for row in tokens])
-    # Some models have more vectors than their tokenizer has tokens; these stay. Means for the new vectors would take a
-    # covariance of all, and are replaced below.
+    # Some models have more vectors than their tokenizer has tokens; these stay. Resizing by the mean would compute the
+    # covariance of all rows, for vectors that are replaced right after it.
     size = max(len(vectors), max(ids) + 1)
     transformer.model.resize_token_embeddings(size, mean_resizing=False)
     with torch.no_grad():

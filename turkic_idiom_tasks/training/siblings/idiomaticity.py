@@ -1,7 +1,7 @@
 """Training a classifier of sentences: is the idiom meant, or its words (AStitch, Task 1)?
 
-Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the development rows. The next
-stage, with sentences of the test idioms, and the test begin with the weights of the best epoch, by macro F1.
+Trainer and optimiser are those of transformers. The next stage, with sentences of the test idioms, and the test begin
+with the weights of the best epoch on the development rows, by macro F1.
 """
 
 import math
