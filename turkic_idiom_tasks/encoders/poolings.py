@@ -113,7 +113,7 @@ def native_pooling(model: SentenceTransformer) -> str | None:
         modules.pop()
     elif model.similarity_fn_name != "cosine":
         return None
-    # The five poolings would neither cut the vector nor process texts in a way of its own.
+    # The five poolings would neither cut the vector nor process texts in a way of its own, and they pool prompts too.
     if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):
         return None
     if len(modules) != 1 or not isinstance(modules[0], Pooling) or not modules[0].include_prompt:

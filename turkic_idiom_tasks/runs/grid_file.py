@@ -59,7 +59,8 @@ def read_grid_file(path: Path) -> list[CellKind]:
 
 
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
-    """Raise InputError if a value is no mapping, or has unknown keys; pydantic would not name the nearest one."""
+    """Raise InputError if a value is no mapping, or has unknown keys."""
+    # Before pydantic does, whose error would not name the nearest known key
     names = list(known)
     problems = [] if isinstance(content, Mapping) else [f"must be a mapping, not {display(content)}"]
     for key in content if not problems else ():

@@ -47,16 +47,11 @@ class RegimeData:
     dropped_for_test: int  # training and development pairs left out because a test concept has one of their texts
     dropped_for_development: int  # training pairs left out because a development concept has one of their texts
 
-    @property
-    def n_development(self) -> int:
-        """Return the number of development queries in all languages."""
-        return sum(len(data.queries) for data in self.development.values())
-
     def sizes(self) -> dict[str, int]:
         """Return the sizes of the data, for records."""
         return {
             "training_pairs": len(self.pairs),
-            "development_queries": self.n_development,
+            "development_queries": sum(len(data.queries) for data in self.development.values()),
             "dropped_for_test": self.dropped_for_test,
             "dropped_for_development": self.dropped_for_development,
         }
