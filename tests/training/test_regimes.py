@@ -101,7 +101,7 @@ def test_counts_by_hand():
     assert found.dropped_for_test == 3
     assert found.dropped_for_development == 1
     assert len(found.pairs) == 22 - 3 - 1 - 1
-    assert found.sizes()["development_queries"] == 1
+    assert found.n_development == 1
     assert found.task == "T2"
     data = found.development["tr"]
     assert len(data.documents) == 22  # 23 training and development concepts, two of them with one meaning

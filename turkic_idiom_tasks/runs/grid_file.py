@@ -1,8 +1,4 @@
-"""Reading of a grid file: YAML with a part for each kind of cell, such as ``retrieval`` and ``span``.
-
-A setting that a part leaves out has the paper's value. `paper.yaml` in this folder is the paper's own grid, and
-`community.yaml` has encoders that are worth a row of the leaderboard.
-"""
+"""Reading of a grid file: YAML with a part for each kind of cell; what a part leaves out has the paper's value."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,6 +19,7 @@ from turkic_idiom_tasks.training.config import first_problem
 KINDS: dict[str, type[CellKind]] = {
     kind.name: kind for kind in (RetrievalCells, SpanCells, SimilarityCells, IdiomaticityCells)
 }
+# The paper's own grid, and encoders that are worth a row of the leaderboard
 PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
 TRAINING = "training"  # the key of the settings of a training
 

@@ -44,6 +44,7 @@ class RegimeData:
     # language of the meanings -> queries of the development concepts, over the meanings of all concepts outside the
     # test split; only languages with a query
     development: Mapping[str, RetrievalData]
+    n_development: int  # development queries in all languages
     dropped_for_test: int  # training and development pairs left out because a test concept has one of their texts
     dropped_for_development: int  # training pairs left out because a development concept has one of their texts
 
@@ -51,7 +52,7 @@ class RegimeData:
         """Return the sizes of the data, for records."""
         return {
             "training_pairs": len(self.pairs),
-            "development_queries": sum(len(data.queries) for data in self.development.values()),
+            "development_queries": self.n_development,
             "dropped_for_test": self.dropped_for_test,
             "dropped_for_development": self.dropped_for_development,
         }
@@ -115,17 +116,14 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
         task=task,
         pairs=tuple(sorted(training.values(), key=lambda pair: (pair.concept, pair.language))),
         development=development,
+        n_development=n_queries,
         dropped_for_test=dropped_for_test,
         dropped_for_development=dropped_for_development,
     )
 
 
 def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Generator) -> list[tuple[str, str, float]]:
-    """Return (idiom, meaning, 1.0) of every pair, each followed by `negatives` other meanings with -1.0.
-
-    The other meanings are drawn without repeats from those in the pair's language; a meaning of the idiom in any of the
-    pairs is never drawn. There are fewer if the language has too few meanings.
-    """
+    """Return (idiom, meaning, 1.0) of every pair, each followed by up to `negatives` wrong meanings with -1.0."""
     meanings: dict[str, dict[str, None]] = {}  # language -> distinct meanings, in the order of the pairs
     right_meanings: dict[tuple[str, str], set[str]] = {}  # language and idiom -> its meanings
     for pair in pairs:
@@ -136,6 +134,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
     for pair in pairs:
         rows.append((pair.idiom, pair.meaning, 1.0))
         pool = pools[pair.language]
+        # Drawn in the language of the pair; what the idiom means in other pairs is not wrong
         excluded = set(right_meanings[pair.language, pair.idiom])
         for _ in range(min(negatives, len(pool) - len(excluded))):
             # Drawn again until it fits: a list without the excluded meanings for each pair would take quadratic time.

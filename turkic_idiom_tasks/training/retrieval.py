@@ -1,8 +1,7 @@
 """Fine-tuning an encoder for retrieval on the pairs of a regime, in the paper's configuration.
 
 Trainer, losses, sampler and optimiser are those of sentence-transformers; for plain encoders the loss is PyTorch's
-CosineEmbeddingLoss. Several times per epoch the development queries are scored, and training ends with the best weights
-so far, which may be the untuned ones.
+CosineEmbeddingLoss.
 """
 
 import logging

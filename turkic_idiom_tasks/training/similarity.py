@@ -4,8 +4,6 @@ SimCSE is the training of ChengyuSTS (Qiu et al., section 4.2): for every senten
 the positives and negatives of the other sentences in the batch are the negatives. Regression is the training of
 AStitchInLanguageModels, Task 2 B (Tayyar Madabushi et al., 2021, section 4.2): the similarity of (E, E_c) is to be 1,
 that of (E, E_i) what the untuned model finds for (E_c, E_i); general pairs with gold scores are mixed in.
-
-After every epoch the development pairs are scored, and training ends with the best weights, maybe the untuned ones.
 """
 
 import logging
@@ -129,10 +127,7 @@ def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> lis
 
 
 def regression_rows(triplets: Sequence[Triplet], vectors: Vectors) -> list[tuple[str, str, float]]:
-    """Return (sentence, other sentence, similarity) of the pairs that triplets give.
-
-    `vectors` are those of the untuned model, for the correct and incorrect sentences of complete triplets.
-    """
+    """Return (sentence, other sentence, similarity) of the pairs of triplets; `vectors` are the untuned model's."""
     rows = []
     for triplet in triplets:
         if triplet.correct:

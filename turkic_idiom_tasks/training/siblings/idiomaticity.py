@@ -103,10 +103,8 @@ def train_seed(
     seed: int,
     first: Stage | None = None,
 ) -> tuple[SeedScores, list[int]]:
-    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row.
-
-    `first` is the first stage with these settings, if it was trained before; setups of the same data share it.
-    """
+    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row."""
+    # Setups of the same data share the first stage, so it may have been trained before
     stage = first or train_stage(classifier, data.stages[0], data.development, config=config, seed=seed)
     for rows in data.stages[1:]:
         stage = train_stage(classifier, rows, data.development, config=config, seed=seed, earlier=stage)
