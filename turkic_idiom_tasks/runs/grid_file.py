@@ -45,7 +45,7 @@ def read_grid_file(path: Path) -> list[CellKind]:
             _check_keys(part[TRAINING], settings, place=f"{place}: {TRAINING}")
         try:
             # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
-            parts.append(kind.model_validate_json(json.dumps(part, default=str)))
+            parts.append(kind.model_validate_json(json.dumps(part, default=str)))  # YAML makes dates of some texts
         except ValidationError as error:
             raise InputError(f"{place}: {first_problem(error)}") from error
     if not parts:

@@ -100,7 +100,7 @@ def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, Sente
         values = pair_similarities(model, pairs)
         if not np.isfinite(values).all():
             raise InputError(f"{subset}: the model's vectors hold NaN or infinity; try another pooling or model")
-        similarities[subset] = np.clip(values, -1.0, 1.0)
+        similarities[subset] = np.clip(values, -1.0, 1.0)  # rounding may exceed 1
     return similarities
 
 
