@@ -182,7 +182,7 @@ def test_duplicates_that_shorten_an_epoch_do_not_lose_its_last_evaluation(senten
     """One idiom in every pair: a batch holds one of them, which has no negatives, and nothing is learnt from it."""
     data = regime()
     same = tuple(Pair(pair.concept, "tr", "göz dil", pair.meaning) for pair in data.pairs)
-    data = RegimeData("tr-only", ("tr",), "T2", same, data.development, 0, 0)
+    data = RegimeData("tr-only", ("tr",), "T2", same, data.development, data.n_development, 0, 0)
     _, found = tune(sentence_model, data, weight_decay=0.0)
     assert found.history[-1].step == found.n_steps > 0
     assert found.history[-1].score == found.untuned.score

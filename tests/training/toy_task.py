@@ -31,7 +31,7 @@ def regime(prefixes=("", ""), shift=0):
         documents={f"tur:c-{n}": meaning(a, b) for n, a, b in rows},
         qrels={f"tur:c-{n}": {f"tur:c-{n}": 1} for n, _, _ in held},
     )
-    return RegimeData("tr-only", ("tr",), "T2", pairs, {"tr": data}, 0, 0)
+    return RegimeData("tr-only", ("tr",), "T2", pairs, {"tr": data}, len(data.queries), 0, 0)
 
 
 def changed(config=QUICK, **changes):

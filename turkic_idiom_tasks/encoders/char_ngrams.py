@@ -27,11 +27,7 @@ _VECTORIZER = HashingVectorizer(
 
 
 def encode_texts(texts: Sequence[str], language: Language) -> npt.NDArray[np.float32]:
-    """Return one vector per text: (N, 4096) float32 of length 1, or 0 for a text without a letter.
-
-    Hashed character n-grams within words are counted in two forms of the text, its common orthography and its skeleton;
-    the square roots of the counts are used.
-    """
+    """Return one vector per text: (N, 4096) float32 of length 1, or 0 for a text without a letter."""
     if not texts:  # scikit-learn raises an error for an empty list
         return np.zeros((0, DIMENSION), np.float32)
     parts = []

@@ -1,7 +1,4 @@
-"""Loading of a checkpoint: from safetensors, in a stated dtype, with errors of one line.
-
-Code that comes with a checkpoint is executed only if the caller says so.
-"""
+"""Loading of a checkpoint: from safetensors, in a stated dtype, with errors of one line."""
 
 import re
 import sys
@@ -164,6 +161,7 @@ def load_error(name_or_path: str, error: BaseException) -> InputError:
     """Return an error with one line about a model that a library could not load: what was tried, why, what to do."""
     if isinstance(error, InputError):
         return error
+    # Both of these are plain errors, a ValueError and an OSError, which only their texts tell from others
     causes = [str(cause) for cause in hub_client.causes(error)]
     if any("trust_remote_code" in cause for cause in causes):
         return untrusted_code(name_or_path)

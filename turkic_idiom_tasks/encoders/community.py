@@ -1,8 +1,4 @@
-"""Encoders for Turkic languages that mteb does not list: what is known of them, and what is not.
-
-``community_encoders.json`` holds the records. They come from model cards and file listings on the Hub; a field that no
-public source confirms is left out, which means that it is unknown.
-"""
+"""Encoders for Turkic languages that mteb does not list: what is known of them, and what is not."""
 
 from functools import cache
 from pathlib import Path
@@ -13,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
 
+# From model cards and file listings on the Hub; a field that no public source confirms is left out
 FILE = Path(__file__).parent / "community_encoders.json"
 
 Commit = Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
@@ -36,14 +33,11 @@ class CommunityEncoder(BaseModel):
     note: str | None = None  # where it comes from, or what a field stands on
 
 
-_RECORDS = TypeAdapter(list[CommunityEncoder])
-
-
 @cache
 def community_encoders() -> MappingProxyType[str, CommunityEncoder]:
     """Return name -> record of every encoder, in the order of the file."""
     records = {}
-    for record in _RECORDS.validate_json(FILE.read_bytes()):
+    for record in TypeAdapter(list[CommunityEncoder]).validate_json(FILE.read_bytes()):
         _, prompts = PAPER_ENCODERS.get(record.name, (NO_REVISION, record.prompts))
         records[record.name] = record.model_copy(update={"prompts": prompts})
     return MappingProxyType(records)

@@ -13,15 +13,13 @@ from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_jso
 
 MODULES_FILE = "modules.json"  # every sentence-transformers model has it
 CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
+# No library copies a file of this name when it saves a model, so a model tuned from this one does not claim its name
 STATED_MODEL = "turkic_idiom_model.json"
 _NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, other frameworks
 
 
 class StatedModel(BaseModel):
-    """Content of the file `STATED_MODEL` of a folder whose model is known by another name, such as converted weights.
-
-    No library copies that file when it saves a model, so a model that was tuned from this one does not claim its name.
-    """
+    """Content of the file `STATED_MODEL` of a folder whose model has another name, such as converted weights."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -60,11 +58,7 @@ def existing_folder(folder: str | Path) -> Path:
 
 
 def folder_revision(folder: Path) -> str:
-    """Return the revision of a checkpoint that has no Hub commit: a hash of every file that a loader may read.
-
-    It has 40 hexadecimal digits. Weights, configurations, tokenizer files, prompts and code count in any format.
-    Documentation, hidden files and the weights of other frameworks do not, because they are never loaded.
-    """
+    """Return the revision of a model without a Hub commit: 40 hexadecimal digits, a hash of what a loader reads."""
     existing_folder(folder)  # the hash of no file at all would be a revision too
     # SHA-1, so that a revision is as long as a commit on the Hub.
     digest = hashlib.sha1(usedforsecurity=False)
@@ -72,6 +66,7 @@ def folder_revision(folder: Path) -> str:
         for path in sorted(folder.rglob("*")):
             name = path.relative_to(folder)
             is_hidden = any(part.startswith(".") for part in name.parts)
+            # Everything else may change a vector: weights in any format, configurations, tokenizer, prompts and code
             if is_hidden or path.suffix in _NEVER_LOADED or not path.is_file():
                 continue
             with path.open("rb") as file:

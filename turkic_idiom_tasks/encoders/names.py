@@ -11,7 +11,8 @@ POOLINGS = ("cls", "mean", "max", "first_last", "last_four")
 NATIVE = "native"  # the pooling that a model was made for, whatever it is; also of models without one
 POOLED_NAME = re.compile(r"(.+) \(pooling=([^)]*)\)")
 LAYER_POOLINGS = ("first_last", "last_four")  # these need the hidden states of more layers than the last
-FIRST_LAYER = 1  # index of the hidden states that count as the first layer; see `poolings`
+# The paper does not say whether its first layer is the output of the embeddings (0) or of the first transformer layer
+FIRST_LAYER = 1  # index of the hidden states that count as the first layer; an option everywhere
 LAST_LAYERS = 4
 DTYPES = ("float32", "bfloat16", "float16")
 BATCH_SIZE = 32

@@ -28,11 +28,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 class PooledEncoder:
-    """Transformers backbone of a sentence-transformers model, with its tokenizer.
-
-    Batches are always padded on the right, whatever side the tokenizer prefers. All five poolings use the attention
-    mask, and padding on the right changes no position, so a vector never depends on the other texts of its batch.
-    """
+    """Transformers backbone of a sentence-transformers model, with its tokenizer."""
 
     def __init__(
         self, model: SentenceTransformer, *, model_id: str | None = None, first_layer: int = FIRST_LAYER
@@ -105,6 +101,8 @@ class PooledEncoder:
         needs_layers = any(pooling in LAYER_POOLINGS for pooling in poolings)
         for start in range(0, len(texts), batch_size):
             batch = longest_first[start : start + batch_size]
+            # On the right, whatever the tokenizer prefers: that changes no position, and the poolings use the mask, so
+            # a vector never depends on the other texts of its batch.
             inputs = pad_without_fast_tokenizer_warning(
                 self._tokenizer,
                 {name: [tokens[name][row] for row in batch] for name in names},

@@ -1,12 +1,7 @@
 """Paper's five poolings, which make one vector of a transformer's token vectors.
 
-They are implemented twice: `pool_all` computes all of them from one forward pass, and `with_pooling` makes each of
-them from stock sentence-transformers modules, so that the stock ``mteb`` command and a saved checkpoint need no code of
-ours. Tests check that both give equal vectors.
-
-The paper averages "the first and the last layer" without saying whether the first is the output of the embedding layer
-(``hidden_states[0]``) or of the first transformer layer (``hidden_states[1]``). `FIRST_LAYER` is the second choice;
-``first_layer`` is an option everywhere. The paper gives no weights for the last four layers: here they are equal.
+They are implemented twice: `pool_all` computes all of them from one forward pass, `with_pooling` makes each of them
+from stock modules. Tests check that both give equal vectors.
 """
 
 from collections.abc import Sequence
@@ -58,7 +53,9 @@ def pool_all(
         elif pooling == "max":
             # Multiplied by the mask, padding would be 0 and win against negative values.
             vectors = last.masked_fill(~real, float("-inf")).amax(1)
-        else:  # a mean over tokens is linear, so the mean of averaged layers is the average of their means
+        else:
+            # A mean over tokens is linear, so the mean of averaged layers is the average of their means. The paper
+            # gives no weights for the last four layers: here they are equal.
             layers = {"mean": (-1,), "first_last": (first_layer, -1), "last_four": range(-LAST_LAYERS, 0)}[pooling]
             for layer in layers:
                 if layer not in means:
@@ -77,6 +74,7 @@ def count_layers(model: Any) -> int:
 
 def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
     """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
+    # Only stock modules, so that the stock mteb command and a saved checkpoint need no code of ours
     transformer = backbone_of(model)
     n_layers = count_layers(transformer.model)
     check_layers(pooling, n_layers, first_layer=first_layer)
@@ -102,11 +100,8 @@ def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int =
 def build_sentence_transformer(
     name_or_path: str, pooling: str, *, first_layer: int = FIRST_LAYER, **options: Any
 ) -> SentenceTransformer:
-    """Load a model under one pooling; the options are those of `load_checkpoint`. A saved copy needs no code of ours.
-
-    The modules after the transformer of a sentence-transformers checkpoint are replaced; its prompts stay.
-    """
-    check_pooling(pooling)
+    """Load a model under one pooling instead of its own modules; the options are those of `load_checkpoint`."""
+    check_pooling(pooling)  # before anything is downloaded
     return with_pooling(load_checkpoint(name_or_path, **options), pooling, first_layer=first_layer)
 
 
@@ -118,7 +113,7 @@ def native_pooling(model: SentenceTransformer) -> str | None:
         modules.pop()
     elif model.similarity_fn_name != "cosine":
         return None
-    # The five poolings would neither cut the vector nor process texts in a way of its own.
+    # The five poolings would neither cut the vector nor process texts in a way of its own, and they pool prompts too.
     if model.truncate_dim is not None or getattr(model[0], "processing_kwargs", None):
         return None
     if len(modules) != 1 or not isinstance(modules[0], Pooling) or not modules[0].include_prompt:

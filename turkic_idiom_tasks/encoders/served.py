@@ -57,6 +57,7 @@ class EmbeddingsClient:
     def _ask(self, batch: list[str]) -> npt.NDArray[np.float32]:
         base_url, model = self._place
         try:
+            # Floats, because the client would ask for base64, which some servers do not know
             response = self._client.embeddings.create(model=model, input=batch, encoding_format="float")
             rows = {row.index: row.embedding for row in response.data}  # a server may reorder them
             with np.errstate(over="ignore"):  # infinity is refused below

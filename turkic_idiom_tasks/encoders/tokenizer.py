@@ -35,8 +35,9 @@ def load_tokenizer(name_or_path: str, *, revision: str | None = None, trust_remo
 
 
 def lowers_case(tokenizer: Any) -> bool:
-    """Return whether a fast tokenizer lower-cases; then callers do it before, because it knows no dotless i."""
-    # One letter is tried, because the setting do_lower_case of a fast tokenizer need not be what its file does
+    """Return whether a fast tokenizer lower-cases; then callers do it before."""
+    # Callers do it before, because tokenizers know no dotless i. One letter is tried, because the setting do_lower_case
+    # of a fast tokenizer need not be what its file does.
     normalizer = tokenizer.backend_tokenizer.normalizer
     return bool(normalizer is not None and normalizer.normalize_str("A") == "a")
 

@@ -112,11 +112,8 @@ class CellKind(BaseModel, ABC):
 
     @abstractmethod
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
-        """Do the work that the cells of a job share, and return the function that runs one of them.
-
-        Only this method imports torch, so that a grid file is checked and the state of a grid shown without it. The
-        folder is that of the grid, for checkpoints that later runs need.
-        """
+        """Do the work that cells of a job share, and return the function that runs one; the folder is the grid's."""
+        # Only this method imports torch, so that a grid file is checked and the state of a grid shown without it
 
 
 def pinned_commit(model: str) -> str | None:

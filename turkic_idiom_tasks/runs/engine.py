@@ -1,7 +1,4 @@
-"""What an encoder predicts for the retrieval and similarity tasks: every task and pooling from the same forward passes.
-
-A transformer encodes each text once, whatever the number of tasks and poolings. Every other model is evaluated by mteb.
-"""
+"""What an encoder predicts for retrieval and similarity: every task and pooling from the same forward passes."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

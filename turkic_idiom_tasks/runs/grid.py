@@ -1,9 +1,4 @@
-"""A grid of experiments in a folder: its cells, their states, and the runs of the missing cells.
-
-A cell is done if its record exists: the file is written in one step when the cell is finished, and its name has a hash
-of everything that decides the result. After a run was killed at any point, the next run continues with the cells that
-have no record.
-"""
+"""A grid of experiments in a folder: its cells, their states, and the runs of the missing cells."""
 
 from __future__ import annotations
 
@@ -62,6 +57,8 @@ class Job:
 
     def state(self, cell: Cell) -> str:
         """Return one of `STATES`; a process that does not write ignores failures."""
+        # A record is written in one step, and its name has a hash of everything that decides the result. So a run that
+        # was killed at any point is continued with the cells that have none.
         if self.record_path(cell).is_file():
             return DONE
         # Under torchrun all processes train the same cells, also one whose failure only the first has noted.

@@ -1,8 +1,4 @@
-"""Reading of a grid file: YAML with a part for each kind of cell, such as ``retrieval`` and ``span``.
-
-A setting that a part leaves out has the paper's value. `paper.yaml` in this folder is the paper's own grid, and
-`community.yaml` has encoders that are worth a row of the leaderboard.
-"""
+"""Reading of a grid file: YAML with a part for each kind of cell; what a part leaves out has the paper's value."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,6 +19,7 @@ from turkic_idiom_tasks.training.config import first_problem
 KINDS: dict[str, type[CellKind]] = {
     kind.name: kind for kind in (RetrievalCells, SpanCells, SimilarityCells, IdiomaticityCells)
 }
+# The paper's own grid, and encoders that are worth a row of the leaderboard
 PACKAGED = {name: Path(__file__).with_name(name) for name in ("paper.yaml", "community.yaml")}
 TRAINING = "training"  # the key of the settings of a training
 
@@ -48,7 +45,7 @@ def read_grid_file(path: Path) -> list[CellKind]:
             _check_keys(part[TRAINING], settings, place=f"{place}: {TRAINING}")
         try:
             # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
-            parts.append(kind.model_validate_json(json.dumps(part, default=str)))
+            parts.append(kind.model_validate_json(json.dumps(part, default=str)))  # YAML makes dates of some texts
         except ValidationError as error:
             raise InputError(f"{place}: {first_problem(error)}") from error
     if not parts:
@@ -59,7 +56,8 @@ def read_grid_file(path: Path) -> list[CellKind]:
 
 
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
-    """Raise InputError if a value is no mapping, or has unknown keys; pydantic would not name the nearest one."""
+    """Raise InputError if a value is no mapping, or has unknown keys."""
+    # Before pydantic does, whose error would not name the nearest known key
     names = list(known)
     problems = [] if isinstance(content, Mapping) else [f"must be a mapping, not {display(content)}"]
     for key in content if not problems else ():

@@ -1,7 +1,4 @@
-"""Runner of several jobs of a grid at a time, on an existing Ray cluster or on one that is started on this machine.
-
-On a cluster all nodes must see the same files: jobs write their results to them, so Ray transfers very little.
-"""
+"""Runner of several jobs of a grid at a time, on an existing Ray cluster or on one that is started on this machine."""
 
 import logging
 import os
@@ -129,6 +126,7 @@ class RayRunner:
 
 def run_in_worker(job: Job, dataset: Dataset, folder: Path) -> list[Outcome]:
     """Run a job in the folder of the driver, to which relative paths refer, and return the outcomes of its cells."""
+    # All nodes must see the same files: jobs write their results to them, so that Ray transfers very little
     if not folder.is_dir():
         message = f"{folder}: not on this node; put the grid's folder and local models on a shared file system"
         return [Outcome(cell, message) for cell in job.names]

@@ -1,7 +1,4 @@
-"""Scoring of models on the tasks of encoders for `turkic-idiom run`.
-
-Finished results are read, the others are computed, and each is written when it is there.
-"""
+"""Scoring of models on the tasks of encoders for `turkic-idiom run`."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -84,10 +81,9 @@ class _Unit:
 def run_models(
     models: Sequence[str], dataset: Dataset, options: RunOptions, *, reporter: Reporter | None = None
 ) -> Iterator[ModelRun]:
-    """Score models one after the other, and write each result when it is done; finished results are only read.
+    """Score models (mteb or Hugging Face names, or local folders), and write each result when it is done.
 
-    After an InputError about a model or the folder, results that are written already stay. Models are mteb or Hugging
-    Face names, or local folders.
+    Finished results are only read. After an InputError about a model or the folder, those already written stay.
     """
     reporter = reporter or Reporter()
     datasets = open_datasets(dataset, options)

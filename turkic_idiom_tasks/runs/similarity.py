@@ -1,8 +1,6 @@
 """Similarity cells: an encoder as it is, and trained with each loss and seed, scored on pairs with idioms.
 
 Both may be repeated with idiom tokens. A regime such as ``simcse-all-tokens`` says what was done to the encoder.
-
-The data is the lexicon of the grid, AStitchInLanguageModels or ChengyuSTS.
 """
 
 from __future__ import annotations

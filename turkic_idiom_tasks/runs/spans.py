@@ -1,9 +1,4 @@
-"""Span cells: train on one language, transfer to the others, adapt to them with growing samples.
-
-Each model is fine-tuned on the source language once per seed. Its checkpoint is tested on that language and, without
-further training, on every other language (0 sentences). Then it is adapted to each of them with samples of its training
-sentences; smaller samples are part of larger ones.
-"""
+"""Span cells: train on one language, transfer to the others (0 sentences), adapt to them with growing samples."""
 
 from __future__ import annotations
 
@@ -183,11 +178,7 @@ class SpanCells(CellKind):
     def _train_source(
         self, model: str, decides: dict[str, Any], dataset: Dataset, *, checkpoint: Path, trust_remote_code: bool
     ) -> tuple[TokenClassifier, dict[str, Any]]:
-        """Fine-tune a model on the source language and save it; under torchrun only the first process saves it.
-
-        Returned beside it is the record of the training, in which `seconds` are those of loading, training and testing,
-        and `decides` are the fields that say what the weights are made from.
-        """
+        """Fine-tune a model on the source language and save it; return it, and its record with what decides it."""
         from turkic_idiom_tasks.tasks.spans.classifier import score_predictions
         from turkic_idiom_tasks.training.cards import save_checkpoint
         from turkic_idiom_tasks.training.span import fine_tune, load_untuned
@@ -209,7 +200,7 @@ class SpanCells(CellKind):
             "seconds": round(time.perf_counter() - start, 3),
         }
         if is_first_process():
-            # a worker of Ray whose driver was killed may have saved the same one just now
+            # A worker of Ray whose driver was killed may have saved the same one just now
             try:
                 save_checkpoint(classifier, checkpoint, record)
             except InputError:

@@ -1,8 +1,4 @@
-"""Saving of tuned models: stock files, the record of the training, and a model card with the scores.
-
-A folder gets its name when all its files are written, so the remains of a killed run or a full disk are never taken
-for a model.
-"""
+"""Saving of tuned models: stock files, the record of the training, and a model card with the scores."""
 
 from __future__ import annotations
 
@@ -51,11 +47,8 @@ def check_new(folder: Path) -> None:
 def tuning_record(
     trainee: Trainee, tuned: Tuned, *, config: EncoderSettings, data: Mapping[str, Any], **more: Any
 ) -> dict[str, Any]:
-    """Return everything that decides the weights of an encoder, and its scores.
-
-    The same training gives the same record. `data` is path and revision of the data in results, and its sizes; `more`
-    is what only this kind of training states.
-    """
+    """Return everything that decides the weights of an encoder, and its scores; `more` is of this kind of training."""
+    # No time, so that the same training gives the same record
     return {
         "model": trainee.name,
         "revision": trainee.revision,
@@ -97,6 +90,7 @@ def save_checkpoint(classifier: TokenClassifier, folder: Path, record: Mapping[s
 
 def is_whole(checkpoint: Path, decides: Mapping[str, Any]) -> bool:
     """Return whether a checkpoint is as `save_checkpoint` wrote it, with these fields in its record."""
+    # By a hash of all files, because loaders do not notice every damage
     stated = checkpoint / _REVISION
     if not stated.is_file() or stated.read_bytes() != folder_revision(checkpoint).encode():
         return False
@@ -138,6 +132,7 @@ def model_card(kind: str, record: Mapping[str, Any]) -> str:
 @contextmanager
 def new_model(folder: Path) -> Iterator[Path]:
     """Yield a folder to save a model in, which gets its name when all files are written; see `files.new_folder`."""
+    # The remains of a killed run or a full disk must never be taken for a model
     with new_folder(folder) as unfinished, quiet_loading():
         try:
             yield unfinished

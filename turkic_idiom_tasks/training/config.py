@@ -1,9 +1,6 @@
-"""Settings of fine-tuning, checked by pydantic, and the processes that torchrun starts.
+"""Settings of fine-tuning, named as in a grid file and after ``--set``, and the processes that torchrun starts."""
 
-The settings have the same names in a grid file and after ``--set`` of `turkic-idiom finetune`. This module
-imports nothing heavy, so that a command line or a grid file can be checked before torch is loaded.
-"""
-
+# Nothing heavy is imported, so that a command line or a grid file can be checked before torch is loaded
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path

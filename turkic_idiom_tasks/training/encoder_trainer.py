@@ -180,13 +180,14 @@ def train_encoder(
 
 
 class _Evaluator(SentenceEvaluator):
-    """Scores the model that is trained, not the one that the trainer wraps; under torchrun one process alone does."""
+    """Scores the model that is trained; under torchrun one process alone does."""
 
     def __init__(self, evaluate: Callable[[], dict[str, float]]) -> None:
         super().__init__()
         self._evaluate = evaluate
 
     def __call__(self, *arguments: Any, **options: Any) -> dict[str, float]:
+        # Not the model among the arguments, which the trainer has wrapped for bfloat16
         return self._evaluate()
 
 

@@ -1,10 +1,7 @@
 """Training pairs and development queries of the regimes of supervision.
 
-A regime decides which idiom is trained to be near which meaning. Concepts of the test split are never used, in any
-language, and concepts that were judged to mean the same as one of them are not used either. The same holds for pairs
-whose idiom or meaning is also a text of a test concept, because imported dictionaries repeat idioms under several
-concepts. A tenth of the other concepts is the development split; a pair that repeats one of its texts is not used for
-training.
+A regime decides which idiom is trained to be near which meaning. No idiom or meaning of a test concept is ever used, in
+any language. A tenth of the other concepts is the development split.
 """
 
 import re
@@ -47,13 +44,9 @@ class RegimeData:
     # language of the meanings -> queries of the development concepts, over the meanings of all concepts outside the
     # test split; only languages with a query
     development: Mapping[str, RetrievalData]
+    n_development: int  # development queries in all languages
     dropped_for_test: int  # training and development pairs left out because a test concept has one of their texts
     dropped_for_development: int  # training pairs left out because a development concept has one of their texts
-
-    @property
-    def n_development(self) -> int:
-        """Return the number of development queries in all languages."""
-        return sum(len(data.queries) for data in self.development.values())
 
     def sizes(self) -> dict[str, int]:
         """Return the sizes of the data, for records."""
@@ -92,6 +85,7 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
     for target, pairs in candidates.items():
         development_idioms = set()
         for pair in pairs:
+            # Imported dictionaries repeat idioms under several concepts, also under those of other splits
             texts = {text_key(pair.idiom, source), text_key(pair.meaning, target)}
             if not test_texts.isdisjoint(texts):
                 dropped_for_test += 1
@@ -122,17 +116,14 @@ def build_regime(dataset: Dataset, regime: str, *, language: str | None = None) 
         task=task,
         pairs=tuple(sorted(training.values(), key=lambda pair: (pair.concept, pair.language))),
         development=development,
+        n_development=n_queries,
         dropped_for_test=dropped_for_test,
         dropped_for_development=dropped_for_development,
     )
 
 
 def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Generator) -> list[tuple[str, str, float]]:
-    """Return (idiom, meaning, 1.0) of every pair, each followed by `negatives` other meanings with -1.0.
-
-    The other meanings are drawn without repeats from those in the pair's language; a meaning of the idiom in any of the
-    pairs is never drawn. There are fewer if the language has too few meanings.
-    """
+    """Return (idiom, meaning, 1.0) of every pair, each followed by up to `negatives` wrong meanings with -1.0."""
     meanings: dict[str, dict[str, None]] = {}  # language -> distinct meanings, in the order of the pairs
     right_meanings: dict[tuple[str, str], set[str]] = {}  # language and idiom -> its meanings
     for pair in pairs:
@@ -143,6 +134,7 @@ def labelled_pairs(pairs: Sequence[Pair], *, negatives: int, rng: np.random.Gene
     for pair in pairs:
         rows.append((pair.idiom, pair.meaning, 1.0))
         pool = pools[pair.language]
+        # Drawn in the language of the pair; what the idiom means in other pairs is not wrong
         excluded = set(right_meanings[pair.language, pair.idiom])
         for _ in range(min(negatives, len(pool) - len(excluded))):
             # Drawn again until it fits: a list without the excluded meanings for each pair would take quadratic time.
@@ -177,7 +169,8 @@ def _checked_language(regime: str, language: str | None) -> str | None:
 
 
 def _pairs(lexicon: Lexicon, source: str, target: str) -> list[Pair]:
-    """Return the pairs of all concepts that have an idiom and a meaning, and neither are nor mean a test concept."""
+    """Return the pairs of all concepts that have an idiom and a meaning, without test concepts."""
+    # Also without concepts that were judged to mean the same: their meanings are answers of the test
     meanings = lexicon.of(target)
     like_test = lexicon.meaning_the_same(is_test_concept)
     pairs = []

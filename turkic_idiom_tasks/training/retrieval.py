@@ -1,8 +1,7 @@
 """Fine-tuning an encoder for retrieval on the pairs of a regime, in the paper's configuration.
 
 Trainer, losses, sampler and optimiser are those of sentence-transformers; for plain encoders the loss is PyTorch's
-CosineEmbeddingLoss on pooled vectors. Several times per epoch the development queries are scored in the same way as the
-test queries of the task, and training ends with the best weights so far, which may be the untuned ones.
+CosineEmbeddingLoss.
 """
 
 import logging
@@ -83,12 +82,10 @@ def fine_tune_retrieval(trainee: Trainee, data: RegimeData, *, config: Retrieval
 def development_ndcg(
     model: SentenceTransformer, data: Mapping[str, RetrievalData], *, prompts: Mapping[str, str]
 ) -> dict[str, float]:
-    """Return the mean nDCG of development queries by the language of their meanings, and the mean over languages.
-
-    As in the task it is that of the whole pool, with the expected value for ties. The stock
-    ``InformationRetrievalEvaluator`` orders tied documents by their ids, so it finds another nDCG where texts repeat or
-    vectors collapse.
-    """
+    """Return the mean nDCG of development queries by the language of their meanings, and the mean over languages."""
+    # As in the task it is that of the whole pool, with the expected value for ties. The stock
+    # InformationRetrievalEvaluator orders tied documents by their ids, so it finds another nDCG where texts repeat or
+    # vectors collapse.
     by_language: dict[str, float] = {}
     floors = []
     for language, rows in data.items():
@@ -120,6 +117,7 @@ def development_ndcg(
     return {"eval_score": mean, "eval_floor": floor, IS_FINITE: float(math.isfinite(mean))} | by_language
 
 
+# The library's CosineSimilarityLoss is a regression: it would push wrong pairs on until they are opposite
 class _CosineEmbeddingLoss(torch.nn.Module):
     """PyTorch's CosineEmbeddingLoss on the vectors of two columns, with labels 1 and -1."""
 

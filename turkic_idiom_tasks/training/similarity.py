@@ -1,13 +1,9 @@
 """Training an encoder for idiomatic similarity: supervised SimCSE over triplets, or regression on pairs.
 
 SimCSE is the training of ChengyuSTS (Qiu et al., section 4.2): for every sentence E, E_c is the positive, and E_i and
-the positives and negatives of the other sentences in the batch are the negatives. A missing positive is the sentence
-itself, a missing negative a random sentence. Regression is the training of AStitchInLanguageModels, Task 2 B (Tayyar
-Madabushi et al., 2021, section 4.2): the similarity of (E, E_c) is to be 1, that of (E, E_i) what the untuned model
-finds for (E_c, E_i); general pairs with gold scores are mixed in, without which nothing pushes sentences apart.
-
-After every epoch the development pairs are scored in the same way as the test pairs of the task, and training ends with
-the best weights so far, which may be the untuned ones.
+the positives and negatives of the other sentences in the batch are the negatives. Regression is the training of
+AStitchInLanguageModels, Task 2 B (Tayyar Madabushi et al., 2021, section 4.2): the similarity of (E, E_c) is to be 1,
+that of (E, E_i) what the untuned model finds for (E_c, E_i); general pairs with gold scores are mixed in.
 """
 
 import logging
@@ -79,11 +75,9 @@ def fine_tune_similarity(trainee: Trainee, data: TripletData, *, config: Similar
 
 
 def development_spearman(model: SentenceTransformer, pairs: SentencePairs) -> dict[str, float]:
-    """Return Spearman's correlation over all development pairs; NaN if they are equally similar.
-
-    The stock ``EmbeddingSimilarityEvaluator`` takes fixed gold scores; here, as in the task, that of (E, E_i) is what
-    the model itself finds for (E_c, E_i), anew in each evaluation.
-    """
+    """Return Spearman's correlation over all development pairs; NaN if they are equally similar."""
+    # As in the task, the gold score of (E, E_i) is what the model itself finds for (E_c, E_i), anew in each evaluation;
+    # the stock EmbeddingSimilarityEvaluator takes fixed gold scores.
     similarities = pair_similarities(model, pairs)
     if not np.isfinite(similarities).all():
         return {"eval_score": math.nan, IS_FINITE: 0.0}
@@ -106,12 +100,12 @@ def similarities_of_subsets(model: SentenceTransformer, test: Mapping[str, Sente
         values = pair_similarities(model, pairs)
         if not np.isfinite(values).all():
             raise InputError(f"{subset}: the model's vectors hold NaN or infinity; try another pooling or model")
-        similarities[subset] = np.clip(values, -1.0, 1.0)
+        similarities[subset] = np.clip(values, -1.0, 1.0)  # rounding may exceed 1
     return similarities
 
 
 def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> list[tuple[str, str, str]]:
-    """Return (sentence, positive, negative) of every triplet; see above for what takes the place of missing ones."""
+    """Return (sentence, positive, negative) of every triplet; a missing negative is a random sentence."""
     rows = []
     for triplet in triplets:
         negative = triplet.incorrect
@@ -127,15 +121,13 @@ def simcse_rows(triplets: Sequence[Triplet], *, rng: np.random.Generator) -> lis
                     "sentences of other idioms"
                 )
             negative = pool[int(rng.integers(len(pool)))]
+        # Dropout makes two vectors of a sentence that is its own positive
         rows.append((triplet.original, triplet.correct or triplet.original, negative))
     return rows
 
 
 def regression_rows(triplets: Sequence[Triplet], vectors: Vectors) -> list[tuple[str, str, float]]:
-    """Return (sentence, other sentence, similarity) of the pairs that triplets give.
-
-    `vectors` are those of the untuned model, for the correct and incorrect sentences of complete triplets.
-    """
+    """Return (sentence, other sentence, similarity) of the pairs of triplets; `vectors` are the untuned model's."""
     rows = []
     for triplet in triplets:
         if triplet.correct:

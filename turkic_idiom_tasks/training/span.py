@@ -1,8 +1,6 @@
 """Fine-tuning a token classifier for idiom spans, in the paper's configuration (its Appendix C).
 
-Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the validation sentences, and
-training ends with the weights of the best one. It has the highest span F1 of seqeval, and among equal ones the smallest
-loss (transformers alone would keep the earliest).
+Trainer and optimiser are those of transformers. Training ends with the weights of the best epoch, by span F1.
 """
 
 from collections.abc import Sequence
@@ -65,6 +63,7 @@ def fine_tune(
             predicted.append([tag or OUTSIDE for tag in of_words])
         return {"span_f1": span_scores([sentence.tags for sentence in validation], predicted).f1}
 
+    # Of epochs with the same F1 the one with the smallest loss; transformers alone would keep the earliest
     best = KeepBest(model, "eval_span_f1", "eval_loss")
     train_model(
         model,

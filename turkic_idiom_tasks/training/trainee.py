@@ -49,7 +49,7 @@ def load_trainee(
     if loaded.pooling and pooling not in (None, loaded.pooling):
         raise usage_error(f"{name} names another pooling than pooling={pooling}; leave one of them out")
     # Does the checkpoint declare modules? The loaded model has some in any case: the library gives a plain encoder a
-    # mean pooling. Old checkpoints have the transformer in a subfolder.
+    # mean pooling. Old checkpoints have the transformer in a subfolder; those of the Hub are in the cache by now.
     origin = str(loaded.encoder[0].model.name_or_path)
     if Path(origin).is_dir():
         is_plain = not any((folder / MODULES_FILE).is_file() for folder in (Path(origin), Path(origin).parent))

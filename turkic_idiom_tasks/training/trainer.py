@@ -51,13 +51,11 @@ def trainer_arguments(kind: type[Arguments], config: TrainerSettings, *, seed: i
     return arguments
 
 
+# The stock load_best_model_at_end does not know the weights from before the training, which are the best ones if every
+# evaluation is worse; of equal scores it takes the first, not the one with the smaller loss; and it writes the model to
+# the disk at each new best score, 2 GB for a large encoder. EarlyStoppingCallback depends on it.
 class KeepBest(TrainerCallback):
-    """Keeps the weights of the best evaluation in memory, says when to evaluate, and stops trainings without progress.
-
-    The stock ``load_best_model_at_end`` does not know the weights from before the training, which are the best ones if
-    every evaluation is worse; of equal scores it takes the first, not the one with the smaller loss; and it writes the
-    model to the disk at each new best score, 2 GB for a large encoder. ``EarlyStoppingCallback`` depends on it.
-    """
+    """Keeps the weights of the best evaluation in memory, says when to evaluate, and when to stop."""
 
     def __init__(
         self, model: torch.nn.Module, *ranks: str, evaluations: int | None = None, patience: int | None = None

@@ -1,10 +1,8 @@
 """Data of the training for idiomatic similarity: triplets, development pairs and test pairs.
 
 A triplet is a sentence E with an idiom, E_c with the idiom replaced by what it means, and E_i with the idiom replaced
-by what it does not mean. A tenth of the training idioms, chosen by a stable hash, are the development idioms; a lexicon
-has a development split of its own. The test pairs are those of the similarity tasks. Their idioms must not be trained
-on, unless the caller says so, as the protocol of AStitchInLanguageModels requires: it builds its training file from the
-zero-shot and the few-shot sentences, and the latter have idioms of the test set.
+by what it does not mean. A tenth of the training idioms are the development idioms; a lexicon has a development split
+of its own. The test pairs are those of the similarity tasks.
 """
 
 import re
@@ -38,6 +36,8 @@ from turkic_idiom_tasks.tasks.siblings.chengyu import CHENGYU_SUBSET, chengyu_pa
 from turkic_idiom_tasks.training.regimes import text_key
 
 ASTITCH, CHENGYU, LEXICON = "astitch", "chengyu", "lexicon"
+# Idioms of the test pairs must not be trained on, unless the caller says so: AStitch builds its training file also from
+# the few-shot sentences, which have idioms of the test set.
 REFUSE, LEAVE_OUT, KEEP = SEEN_IDIOMS = ("refuse", "leave-out", "keep")  # the data, the triplets, the triplets
 MIN_TRIPLETS = 16
 _FILE_SUBSET = "file"
@@ -145,10 +145,7 @@ def build_triplets(
 
 
 def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> list[SentencePair]:
-    """Return the pairs by which weights are chosen, scored in the same way as the test pairs.
-
-    The control pair of a triplet is its sentence E with the next sentence of another idiom in the same subset.
-    """
+    """Return the pairs by which weights are chosen, scored in the same way as the test pairs."""
     rows = []
     for subset, triplets in triplets_by_subset.items():
         for number, triplet in enumerate(triplets):
@@ -162,6 +159,7 @@ def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> lis
                     SentencePair(f"{name}/{INCORRECT}", original, incorrect, INCORRECT, None, reference, idiom, idiom)
                 )
                 rows.append(SentencePair(reference, correct, incorrect, REFERENCE, 0.0, None, idiom, idiom))
+            # As a control, the sentence with the next one of another idiom
             for step in range(1, len(triplets)):
                 other = triplets[(number + step) % len(triplets)]
                 if idiom_key(other.idiom) != idiom_key(idiom):
@@ -210,12 +208,9 @@ def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Sourc
 
 
 def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _Source]:
-    """Return subset -> triplets of a language by the splits of its concepts.
-
-    Left out are concepts that were judged to mean the same as a test concept, in any language, because one model is
-    trained on all of them; and idioms that also stand for a test or development concept.
-    """
+    """Return subset -> triplets of a language by the splits of its concepts."""
     sources = {}
+    # Left out in every language, because one model is trained on all of them
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
     subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
     for language in _chosen(languages, subset_of):

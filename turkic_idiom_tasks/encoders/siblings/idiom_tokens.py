@@ -1,16 +1,11 @@
 """One token per idiom, the idiom principle of AStitchInLanguageModels (Tayyar Madabushi et al., 2021, section 4.2).
 
-A table states for every idiom its token, ``IDhighlifeID`` for `high life`, and the forms that stand for it in texts. An
-occurrence of a form begins at the beginning of a word, in capital or small letters. If the last word of a form of
-several words goes on in the text, the remaining letters are a suffix, which is written behind the token, as in the
-authors' data: `mailing lists` becomes ``IDmailinglistIDs``. The parts of a discontinuous form stand in one sentence, in
-their order; the token replaces the first part, and the others are removed. Where occurrences overlap, the longest of
-those that begin first counts; a form that two idioms share stands for the first of them.
-
-The table is the file `TABLE` of a saved model. A classifier of sentences may decide which occurrences are replaced; it
-is one that `turkic-idiom finetune idiomaticity` has made. Nothing heavy is imported.
+A table, the file `TABLE` of a saved model, states for every idiom its token, ``IDhighlifeID`` for `high life`, and the
+forms that stand for it in texts. A classifier of sentences, which `turkic-idiom finetune idiomaticity` has made, may
+decide which occurrences are replaced.
 """
 
+# Nothing heavy is imported, because a grid file is checked without torch
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -123,6 +118,7 @@ class IdiomTable(BaseModel):
         lowered = {cased_as: lower(text, cased_as) for cased_as in self._index}
         occurrences = []
         position = 0
+        # Where occurrences overlap, the longest of those that begin first counts
         while position < len(text):
             longest, longest_length = None, 0
             if not _is_inside_word(text, position):
@@ -130,7 +126,7 @@ class IdiomTable(BaseModel):
                     for parts, language, row in index.get(lowered[cased_as][position], ()):
                         spans = _match(parts, lowered[cased_as], position)
                         length = sum(span.end - span.start for span in spans)
-                        if length > longest_length:  # of equal ones the first, which is that of the first idiom
+                        if length > longest_length:  # a form that two idioms share stands for the first of them
                             longest = Occurrence(row.token, row.idiom, language, spans)
                             longest_length = length
             if longest is None:
@@ -153,10 +149,8 @@ def read_table_file(path: Path) -> IdiomTable:
 
 
 def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
-    """Return one token per idiom, in the order of the idioms.
-
-    Idioms with the same words, whatever their case and the punctuation between them, are one idiom, in every language.
-    """
+    """Return one token per idiom, in the order of the idioms."""
+    # By the words: idioms that differ in case or in the punctuation between them are one idiom, in every language
     tokens: dict[tuple[str, ...], IdiomToken] = {}
     for known in idioms:
         words = tuple(_WORD.findall(lower(known.idiom, _cased_as(known.language))))
@@ -173,12 +167,14 @@ def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
     end = 0
     for occurrence in occurrences:
         first, *others = occurrence.spans
+        # Letters behind a form are a suffix and follow its token, as in the authors' data: IDmailinglistIDs
         suffix_end = occurrence.spans[-1].end
         while _is_inside_word(text, suffix_end):
             suffix_end += 1
         suffix = text[occurrence.spans[-1].end : suffix_end]
         rewritten += [text[end : first.start], occurrence.token, suffix]
         end = first.end
+        # Of a discontinuous form the token replaces the first part, and the others are removed
         for span in others:
             rewritten.append(text[end : span.start].rstrip())
             end = span.end
@@ -245,13 +241,15 @@ def _match(parts: tuple[str, ...], text: str, start: int) -> tuple[Span, ...]:
 
 
 def _is_inside_word(text: str, position: int) -> bool:
-    """Return whether a position is between two letters or digits of a word; Chinese has no spaces between words."""
+    """Return whether a position is between two letters or digits of a word."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
+    # Chinese has no spaces between words
     return before.isalnum() and after.isalnum() and not (_HAN.fullmatch(before) or _HAN.fullmatch(after))
 
 
 def _cased_as(code: str) -> Language | None:
     """Return the one language that stands for all whose capital I has no dot, or None for all others."""
+    # No other letter depends on the language, so a text has two lowered forms at most
     return LANGUAGES[PIVOT] if code in LANGUAGES and LANGUAGES[code].dotless_i else None

@@ -1,8 +1,7 @@
 """A sentence-transformers module that puts idiom tokens into its inputs, so that no caller has to know about them.
 
 A saved model names the module in its ``modules.json``. Stock sentence-transformers imports it if this package is
-installed and the caller says ``trust_remote_code=True``. `checkpoints.load_checkpoint` says so itself, for this class
-alone.
+installed and the caller says ``trust_remote_code=True``.
 """
 
 import unicodedata
@@ -61,11 +60,8 @@ class IdiomTokenTransformer(Transformer):
         return features
 
     def rewrite(self, texts: Sequence[str], *, prompts: Sequence[str] = ()) -> list[str]:
-        """Return the texts with tokens in place of idioms; a text without an idiom is not changed at all.
-
-        A prompt that stands before a sentence is left as it is, and no classifier sees it.
-        """
-        # The longest first, because a prompt may be the beginning of another.
+        """Return the texts with tokens in place of idioms; a text without one is not changed, nor is a prompt."""
+        # No classifier sees a prompt. The longest first, because one may be the beginning of another.
         longest_first = sorted(filter(None, prompts), key=len, reverse=True)
         starts, sentences = [], []
         for text in texts:
@@ -169,7 +165,8 @@ def add_idiom_tokens(
     # because one that lower-cases would look for the token in small letters.
     tokenizer.add_tokens([AddedToken(row.token, lstrip=True, normalized=False) for row in tokens])
     ids = tokenizer.convert_tokens_to_ids([row.token for row in tokens])
-    # Some models have more vectors than their tokenizer has tokens; these stay.
+    # Some models have more vectors than their tokenizer has tokens; these stay. Resizing by the mean would compute the
+    # covariance of all rows, for vectors that are replaced right after it.
     size = max(len(vectors), max(ids) + 1)
     transformer.model.resize_token_embeddings(size, mean_resizing=False)
     with torch.no_grad():

@@ -68,6 +68,7 @@ def load_sentence_classifier(folder: Path) -> SentenceClassifier:
     model, report = load_pretrained(
         AutoModelForSequenceClassification, str(folder), dtype=torch.float32, output_loading_info=True
     )
+    # transformers gives a checkpoint without a head a random one
     if report["missing_keys"] or model.config.num_labels != 2:
         raise InputError(
             f"{folder}: not a classifier with two labels; make one with turkic-idiom finetune idiomaticity"

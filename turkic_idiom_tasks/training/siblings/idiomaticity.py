@@ -1,7 +1,7 @@
 """Training a classifier of sentences: is the idiom meant, or its words (AStitch, Task 1)?
 
-Trainer and optimiser are those of transformers. Each epoch ends with an evaluation on the development rows. The next
-stage, with sentences of the test idioms, and the test begin with the weights of the best epoch, by macro F1.
+Trainer and optimiser are those of transformers. The next stage, with sentences of the test idioms, and the test begin
+with the weights of the best epoch on the development rows, by macro F1.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding, EvalPrediction
+from transformers import AutoModelForSequenceClassification, DataCollatorWithPadding
 
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IDIOMATICITY_RECORD
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
@@ -66,19 +66,13 @@ def train_stage(
     seed: int,
     earlier: Stage | None = None,
 ) -> Stage:
-    """Train a classifier's own weights on the rows of one stage; of equal epochs the one with the smallest loss counts.
-
-    It begins with the weights of the earlier stage, which are kept if every epoch is worse on the development rows.
-    """
-
-    def evaluate(evaluated: EvalPrediction) -> dict[str, float]:
-        return {"macro_f1": macro_f1(evaluated.label_ids.tolist(), evaluated.predictions.argmax(-1).tolist())}
-
+    """Train a classifier's own weights on the rows of one stage, from those of the earlier stage on."""
     model = classifier.model
+    # Of equal epochs the one with the smallest loss counts
     best = KeepBest(model, "eval_macro_f1", "eval_loss")
     if earlier is not None:
         set_weights(model, earlier.weights)
-        # an epoch that is as good takes the place of the earlier weights, whatever its loss
+        # They are kept if every epoch is worse; one that is as good takes their place, whatever its loss
         best.offer({"eval_macro_f1": earlier.development_f1, "eval_loss": math.inf, "epoch": 0})
     train_model(
         model,
@@ -90,7 +84,9 @@ def train_stage(
         eval_dataset=_features(classifier, development, config=config),
         processing_class=classifier.tokenizer,
         data_collator=DataCollatorWithPadding(classifier.tokenizer),
-        compute_metrics=evaluate,
+        compute_metrics=lambda scored: {
+            "macro_f1": macro_f1(scored.label_ids.tolist(), scored.predictions.argmax(-1).tolist())
+        },
     )
     n_earlier = earlier.n_epochs if earlier is not None else 0
     best_epoch = n_earlier + round(best.best["epoch"])
@@ -107,10 +103,8 @@ def train_seed(
     seed: int,
     first: Stage | None = None,
 ) -> tuple[SeedScores, list[int]]:
-    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row.
-
-    `first` is the first stage with these settings, if it was trained before; setups of the same data share it.
-    """
+    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row."""
+    # Setups of the same data share the first stage, so it may have been trained before
     stage = first or train_stage(classifier, data.stages[0], data.development, config=config, seed=seed)
     for rows in data.stages[1:]:
         stage = train_stage(classifier, rows, data.development, config=config, seed=seed, earlier=stage)

@@ -16,17 +16,13 @@ from turkic_idiom_tasks.training.triplets import ASTITCH, CHENGYU, LEXICON, Trip
 
 
 def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Sequence[str] = ()) -> list[KnownIdiom]:
-    """Return the idioms of the training, development and test sentences, in a fixed order.
-
-    AStitchInLanguageModels, ChengyuSTS and a table name the idiom of each sentence, and that is its form. An idiom of a
-    lexicon has its citation form, its tagged spans in the example, and what stands for it in the paraphrased example.
-    `data` and `languages` are those of `build_triplets`, which returned the triplets.
-    """
+    """Return the idioms of the sentences of `build_triplets`, called with this data and languages, in a fixed order."""
     if not isinstance(data, Dataset) and (data in (ASTITCH, CHENGYU) or Path(data).is_file()):
         names = [triplet.idiom for triplet in triplets.training]
         for pairs in (triplets.development, *triplets.test.values()):
             names += [row.idiom for row in pairs.rows]
         distinct = sorted({unicodedata.normalize("NFC", name.strip()) for name in names if name.strip()})
+        # This data names the idiom of each sentence as it stands there
         return [KnownIdiom(name, (IdiomForm((name,)),)) for name in distinct]
     dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
     known = []

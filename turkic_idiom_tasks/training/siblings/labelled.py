@@ -1,15 +1,9 @@
 """Data of idiomaticity detection: sentences with a label, divided by idiom.
 
-Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. There are four sources. AStitch, Task 1, has splits of
-its own. Of SemEval-2022 Task 2 A, ``dev`` is the test, as the labels of later parts are not public, and a tenth of the
-training idioms is for development. A lexicon gives the example of an entry as idiomatic and its literal example as not.
-Dodiom gives its sentences of the categories ``idiom`` and ``nonidiom``. In the last two an idiom is in one split only,
-in every language. Of a lexicon, concepts that were judged to mean the same as a test concept are left out of the other
-splits.
-
-In the zero-shot setup no idiom of the test is trained on. In the one-shot and few-shot setups training continues on a
-few sentences of the test and development idioms, as in the paper (appendix B.1). The test sentences are the same in
-all setups.
+Label 0 is idiomatic and 1 is not, as in AStitchInLanguageModels. The sources are AStitch (Task 1), SemEval-2022 (Task 2
+A), Dodiom, and a lexicon, whose entries have an example and a literal example. In the zero-shot setup no idiom of the
+test is trained on. In the one-shot and few-shot setups training continues on a few sentences of the test and
+development idioms, as in the paper (appendix B.1).
 """
 
 import hashlib
@@ -115,6 +109,7 @@ def build_labelled(
             rows[part] = []
             for label, sentence, idiom in semeval_sentences(subset, part, context=CONTEXT in inputs):
                 rows[part].append(Labelled(label, sentence, idiom if IDIOM in inputs else "", idiom.lower()))
+        # The labels of later parts are not public, so dev is the test, and a tenth of the idioms is for development
         train, shots = rows["train_zero_shot"], rows["train_one_shot"] if setup == ONE_SHOT else []
         held = [row for row in train if is_development_idiom(row.idiom)]
         kept = [row for row in train if not is_development_idiom(row.idiom)]
@@ -158,6 +153,7 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
         if code not in literal:
             raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(literal) or 'none'}")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
+    # Concepts that were judged to mean the same as a test concept are left out of the other splits
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
     # An idiom of several concepts is in the first of these splits alone, or it would be trained on and tested.
     taken: set[tuple[str, str]] = set()
@@ -201,11 +197,9 @@ def _dodiom() -> tuple[str, dict[str, list[Labelled]]]:
 def _set_shots_aside(
     splits: dict[str, list[Labelled]], n_shots: int
 ) -> tuple[list[Labelled], list[Labelled], list[Labelled]]:
-    """Return the shots, the development rows and the test rows.
-
-    For each idiom and label with more sentences than the largest number of shots, that many are set aside as shots and
-    never tested. So the test rows are the same in every setup.
-    """
+    """Return the shots, the development rows and the test rows."""
+    # As many as the largest setup has are set aside in every setup, so that all have the same test rows; none of an
+    # idiom and label that has no more sentences than that.
     most = max(_SHOTS.values())
     shots: list[Labelled] = []
     rest: dict[str, list[Labelled]] = {DEVELOPMENT: [], TEST: []}

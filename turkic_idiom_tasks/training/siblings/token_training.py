@@ -1,8 +1,4 @@
-"""Tokens of idioms in the encoder that is trained for similarity: added, taught by masked-LM training, and counted.
-
-As in AStitch, section 4.2, the masked-LM training changes all weights, not the new vectors alone. Trainer and collator
-are those of transformers.
-"""
+"""Tokens of idioms in the encoder that is trained for similarity: added, taught by masked-LM training, and counted."""
 
 import logging
 from collections.abc import Sequence
@@ -93,6 +89,7 @@ def pretrain_masked_lm(
         learning_rate=config.pretrain_learning_rate,
         weight_decay=0.0,
     )
+    # All weights, not the new vectors alone, as in AStitch, section 4.2
     loss = train_model(
         _with_head(transformer, trainee),
         config=settings,
