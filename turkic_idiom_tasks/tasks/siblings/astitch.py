@@ -70,11 +70,7 @@ class AStitchData:
         self.root = roots[0]
 
     def pairs(self, subset: str) -> SentencePairs:
-        """Return the idiom pairs and general pairs in the test split of Task 2.
-
-        An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; a row that
-        repeats an earlier one is left out, or refused if it states another gold score.
-        """
+        """Return the idiom pairs and general pairs in the test split of Task 2, without repeated rows."""
         folder = ASTITCH_LANGUAGES[subset]
         data = self.root / "Task2" / "CreateEvaluationData"
         rows: list[SentencePair] = []
@@ -93,6 +89,7 @@ class AStitchData:
                 continue
             if any(map(_is_missing, both)):
                 raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
+            # The gold score of an incorrect pair is the model's own similarity of (E_c, E_i), which many rows share
             if both not in references:
                 references[both] = f"{name}/{REFERENCE}"
                 rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
@@ -108,7 +105,7 @@ class AStitchData:
     def labelled(
         self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
     ) -> list[LabelledSentence]:
-        """Return the rows of a file of Task 1; expressions that it lacks are from the file of subtask A that has them.
+        """Return the rows of a file of Task 1.
 
         Subtask ``A`` asks whether the expression is idiomatic, ``B`` whether the second sentence says what it means.
         The parts are ``dev``, ``test``, ``train_zero_shot``, ``train_one_shot`` and ``train_few_shot``. In subtask A
@@ -117,6 +114,7 @@ class AStitchData:
         """
         around = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
         folder = self.root / "Task1" / "SubTaskA" / ASTITCH_LANGUAGES[subset]
+        # Only this file of subtask A says which expression a sentence is about
         idiom_of = {}
         for _, cells in read_whole_table(folder / f"{around}_IdiomIncluded" / f"{part}.csv", _LABEL_COLUMNS):
             idiom_of[cells["sentence1"]] = cells["sentence2"]
@@ -147,8 +145,9 @@ def read_triplets(path: Path) -> list[Triplet]:
 
 
 def read_general_pairs(path: Path) -> list[SentencePair]:
-    """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row."""
+    """Return the general pairs of a file: a score in [0, 1] and two sentences in each row."""
     rows = []
+    # Not as a table, because the file has no header line
     for line, _, cells in read_records(path, read_text(path), ","):
         if len(cells) != 3:
             raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")

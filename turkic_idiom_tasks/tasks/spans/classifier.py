@@ -103,10 +103,7 @@ class TokenClassifier:
         batch_size: int = BATCH_SIZE,
         progress: bool = True,
     ) -> list[Prediction]:
-        """Return the tags of every sentence, in order; see `encode_words`.
-
-        A batch is one forward pass; the longest sentences come first. With `progress` it is shown on stderr.
-        """
+        """Return the tags of every sentence, in order; see `encode_words`."""
         # Sentences of a like length need little padding, and memory that is too small shows in the first batch
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
@@ -119,7 +116,6 @@ class TokenClassifier:
         return [predictions[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
-        """Tag sentences in windows; of two that share a sub-word, the one whose middle is nearer decides its tag."""
         overlap = min(OVERLAP, self.max_length // 4)
         encoded = encode_words(self.tokenizer, sentences, languages, max_length=self.max_length, overlap=overlap)
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
@@ -136,6 +132,7 @@ class TokenClassifier:
             for column, word in enumerate(encoded.word_ids(row)):
                 if word is None:
                     continue
+                # Of two windows that share a sub-word, the one whose middle is nearer decides its tag
                 if window == 0 or position_in_window >= overlap // 2:
                     subwords[sentence][window * step + position_in_window] = (word, self._tags[outputs[row][column]])
                 position_in_window += 1
@@ -158,9 +155,10 @@ def encode_words(
 ) -> Any:
     """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
 
-    For a tokenizer that lower-cases, words are lower-cased here, by language. A row has at most `max_length` sub-words,
-    special tokens included. The rows of a longer sentence share `overlap` sub-words; None cuts the sentence off.
+    A row has at most `max_length` sub-words, special tokens included. The rows of a longer sentence share `overlap`
+    sub-words; None cuts the sentence off.
     """
+    # Here, by language, because a tokenizer that lower-cases knows no dotless i
     if lowers_case(tokenizer):
         lowered = []
         for words, code in zip(sentences, languages, strict=True):
@@ -172,7 +170,7 @@ def encode_words(
         is_split_into_words=True,
         truncation=True,
         max_length=max_length,
-        verbose=False,
+        verbose=False,  # or it would warn of every sentence that is longer than the model's limit
         **windows,
     )
 
