@@ -4,9 +4,7 @@ Reasoning in ``<think>`` tags is ignored, and so is everything after a question 
 that never ends cannot be read: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 
 The strict reading of a letter takes nothing but the letter. The flexible reading also takes a letter after "the answer
-is" or a label such as "Javob:", in brackets or bold type, or within a sentence. A letter after a label outranks one
-before text at the start of a line, then come letters in brackets, then those in running text. An answer with several
-different letters of the same rank, or a letter beyond the last option, cannot be read; it is never guessed.
+is" or a label such as "Javob:", in brackets or bold type, or within a sentence.
 """
 
 import math
@@ -93,6 +91,7 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     alone = _ALONE.fullmatch(answer)
     if alone:
         return _position({alone[1]}, n_options)
+    # The surest sign first. Where several letters have the same sign, the answer is never guessed
     for pattern in (_LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN):
         # After a label or in brackets a letter is none but that of an option, so no article is looked for there
         candidates = _ARTICLE.sub("", answer) if pattern is _WITHIN else answer

@@ -27,11 +27,7 @@ from turkic_idiom_tasks.tasks.items.traps import Pools, Question, Relations, own
 
 
 def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]:
-    """Return the entries that items are about: idioms of the concepts in a split, sorted by concept.
-
-    Collocations are left out, and in other splits than the test split concepts that were judged to mean the same as a
-    test concept.
-    """
+    """Return the entries that items are about: idioms, not collocations, of the concepts in a split, by concept."""
     # An example with the meaning of a test concept would give away the answer to a test item
     left_out = set() if split == TEST else lexicon.meaning_the_same(is_test_concept)
     entries = []
@@ -50,10 +46,7 @@ def meaning_items(
     kind: str = MEANING,
     source: type[Pools] | type[Rivals] = Pools,
 ) -> list[Item]:
-    """Return items that ask for the meaning of an idiom, with options in its language.
-
-    No trap uses a content word of the idiom, because the meanings of a lexicon do not use those of their own idiom.
-    """
+    """Return items that ask for the meaning of an idiom, with options in its language."""
     meanings = {}
     for concept, entry in relations.lexicon.of(language).items():
         if entry.meaning is not None and not entry.collocation:
@@ -70,6 +63,7 @@ def meaning_items(
                 text=entry.idiom,
                 gold=Option(entry.meaning, entry.concept),
                 traps=pools.traps,
+                # No trap uses words of the idiom, because the meanings of a lexicon do not use those of their own idiom
                 excluded=own[entry.concept] | meaning_words.to_words_of(entry.idiom, language).keys(),
                 likeness=idiom_words.with_words_of(entry.idiom),
             )
@@ -89,8 +83,7 @@ def equivalent_items(
 ) -> list[Item]:
     """Return items that ask which idiom of another language means the same as an idiom.
 
-    Of ten items at most `twins_in_ten` are about idioms that are the same word for word, because these can be answered
-    by spelling. A hash decides which of them are asked about.
+    Of ten items at most `twins_in_ten` are about idioms that are the same word for word.
     """
     idioms = idioms_of(relations.lexicon, target)
     pools = source(idioms, relations, language=target)
@@ -113,22 +106,20 @@ def equivalent_items(
             )
             is_twin = have_same_stems(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target])
             (twins if is_twin else others).append(question)
+    # Twins can be answered by spelling, so only some are asked about
     twins.sort(key=lambda question: stable_hash("twin", language, target, question.gold.concept))
     most_twins = len(others) * twins_in_ten // (10 - twins_in_ten)
     return make_items([*others, *twins[:most_twins]], ItemSet(kind, language, target))
 
 
 def usage_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
-    """Return two items for each idiom with a literal sentence: its figurative and its literal sentence.
-
-    Both items of a pair have the two senses in the same order, so each position is right once in every pair. In one
-    half of the pairs the figurative sense stands first.
-    """
+    """Return two items for each idiom with a literal sentence: its figurative and its literal sentence."""
     name = ItemSet(USAGE, language, target).name
     sentences: dict[str, tuple[str, str, str]] = {}  # concept -> idiom, figurative and literal sentence
     for entry in asked_entries(relations.lexicon, language, split=split):
         if entry.example is not None and entry.literal_example is not None:
             sentences[entry.concept] = (entry.idiom, entry.example, entry.literal_example)
+    # Both items of a pair have the two senses in the same order, so each position is right once in every pair
     orders = balanced(list(sentences), 2, purpose=f"order of {name}")
     items = []
     for concept, (idiom, figurative, literal) in sentences.items():

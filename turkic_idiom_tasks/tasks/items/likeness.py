@@ -57,8 +57,7 @@ class SimilarSpelling:
     def to_words_of(self, idiom: str, language: str) -> dict[str, float]:
         """Return concept -> how well its text spells the content words of an idiom of another language, above 0.
 
-        The sum over the words of the idiom of the similarity of the most similar word, if it is at least
-        `NEARLY_SPELT`.
+        It is the sum over the words of the idiom of the similarity of the most similar word, from `NEARLY_SPELT`.
         """
         likeness: dict[str, float] = {}
         for word in dict.fromkeys(content_stems(idiom, LANGUAGES[language])):

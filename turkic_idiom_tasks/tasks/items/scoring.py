@@ -189,16 +189,14 @@ def _has_stems(answer: str, form: str, language: str) -> bool:
 
 
 def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
-    """Return whether an idiom stands in the sentence where the answer was filled in, from its first word to its last.
-
-    A span may not reach out of the answer, so an answer that repeats half of the sentence is not accepted.
-    """
+    """Return whether an idiom stands where the answer was filled in, from its first word to its last."""
     if not answer:
         return False
     start = item.text.index(BLANK)
     end = start + len(answer)
     sentence = item.text.replace(BLANK, answer, 1)
     spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
+    # A span may not reach out of the answer, and so an answer that repeats half of the sentence is not accepted
     if not spans or not all(start <= span.start and span.end <= end for span in spans):
         return False
     answer_words = words(answer)
@@ -209,10 +207,8 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
 
 
 def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[str, float]:
-    """Return concept -> share of the panel whose first answer is accepted, of the items that the panel was asked.
-
-    Shares are not stored, because they change with the judged answers as the scores of models do.
-    """
+    """Return concept -> share of the panel whose first answer is accepted, of the items that the panel was asked."""
+    # Not stored, because they change with the judged answers as the scores of models do
     shares = {}
     for item in items:
         answers = panel_answers().get((task, item.language), {}).get(item.concept)

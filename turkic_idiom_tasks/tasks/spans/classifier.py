@@ -170,7 +170,6 @@ def encode_words(
         is_split_into_words=True,
         truncation=True,
         max_length=max_length,
-        verbose=False,  # or it would warn of every sentence that is longer than the model's limit
         **windows,
     )
 
