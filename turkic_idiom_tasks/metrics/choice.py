@@ -78,30 +78,11 @@ def pair_scores(right: Sequence[bool], *, concepts: Sequence[str], is_figurative
     }
 
 
-def open_scores(
-    exact: Sequence[bool],
-    accepted: Sequence[bool],
-    lemma: Sequence[bool],
-    *,
-    unreadable: Sequence[bool],
-    concepts: Sequence[str],
-    more: Mapping[str, Sequence[bool]],
-) -> dict[str, float]:
-    """Return name -> score of free answers.
-
-    The sequences say of each answer whether it is the very form that was asked for; whether it is the idiom, or one
-    that means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must
-    count as wrong in the others; what is resampled; and for each further score (`more`), whether it counts there.
-    """
-    interval = _interval(accepted, concepts)
-    return {
-        "exact": _mean(exact),
-        "accepted": _mean(accepted),
-        "lemma": _mean(lemma),
-        "accepted_ci_low": interval.low,
-        "accepted_ci_high": interval.high,
-        "unreadable": _mean(unreadable),
-    } | {name: _mean(values) for name, values in more.items()}
+def open_scores(judged: Mapping[str, Sequence[bool]], *, concepts: Sequence[str]) -> dict[str, float]:
+    """Return the mean of each judgement (name -> what it says of each free answer), and the interval of `accepted`."""
+    interval = _interval(judged["accepted"], concepts)
+    scores = {name: _mean(values) for name, values in judged.items()}
+    return scores | {"accepted_ci_low": interval.low, "accepted_ci_high": interval.high}
 
 
 def _interval(right: Sequence[bool], concepts: Sequence[str]) -> Interval:

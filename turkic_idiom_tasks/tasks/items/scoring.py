@@ -76,17 +76,16 @@ def image_of(item: Item) -> str:
 def score_open(task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
     """Return name -> score of answers to an open task; see `metrics.choice`, and `judge_open` for the arguments."""
     judgements = judge_open(task, items, answers, lexicon)
-    more = {"unjudged": [judgement.is_unjudged for judgement in judgements]}
+    judged = {
+        "exact": [judgement.is_exact for judgement in judgements],
+        "accepted": [judgement.is_accepted for judgement in judgements],
+        "lemma": [judgement.has_lemma for judgement in judgements],
+        "unreadable": [answer is None for answer in answers],
+        "unjudged": [judgement.is_unjudged for judgement in judgements],
+    }
     if OPEN_TASKS[task].n_answers > 1:
-        more["first"] = [judgement.is_first for judgement in judgements]
-    return open_scores(
-        [judgement.is_exact for judgement in judgements],
-        [judgement.is_accepted for judgement in judgements],
-        [judgement.has_lemma for judgement in judgements],
-        unreadable=[answer is None for answer in answers],
-        concepts=[item.concept for item in items],
-        more=more,
-    )
+        judged["first"] = [judgement.is_first for judgement in judgements]
+    return open_scores(judged, concepts=[item.concept for item in items])
 
 
 def judge_open(
