@@ -127,11 +127,6 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
     }
 
 
-def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
-    """Return name -> score of the tags of sub-words, most likely the paper's scores; NaN if undefined."""
-    return {**token_scores(gold, predicted).named("subword"), "subword_accuracy": token_accuracy(gold, predicted)}
-
-
 def f1_sums(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return (sentences, 2) the parts of F1, from `span_counts` or `token_counts`: 2 * correct, predicted + gold."""
     correct, n_predicted, n_gold = counts.T.astype(np.float64)
