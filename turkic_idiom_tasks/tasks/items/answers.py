@@ -36,7 +36,7 @@ _ARTICLE = re.compile(
     r"A(?=\s+[a-z])(?!\s+(?:is|or|and|veya|ya|ve|və|we|hem|yoki|va|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))"
 )
 _WITHIN = re.compile(f"{_NO_LETTER_BEFORE}({_CAPITAL}){_NO_LETTER_AFTER}")
-_OPEN_QUOTES, _CLOSE_QUOTES = "\"'“”„«‘`*", "\"'“”»’`*"
+_QUOTES = "\"'“”„«»‘’`*"
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _BLANK = re.compile(r"_{3,}")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-–•*])\s+")
@@ -122,11 +122,11 @@ def read_open(text: object, sentence: str = "", *, n_answers: int = 1, strict: b
         return ANSWER_SEPARATOR.join([reading for reading in readings if reading][:n_answers]) or None
     for line in answer.splitlines():
         words = label.sub("", _MARKUP.sub("", line), count=1).strip()
-        unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
+        unquoted = words.strip(_QUOTES)
         is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
         if is_copy and before + after:
             words = unquoted[len(before) : len(unquoted) - len(after)]
-        words = words.rstrip(".!?").strip().strip(_OPEN_QUOTES + _CLOSE_QUOTES).rstrip(".!?").strip()
+        words = words.rstrip(".!?").strip().strip(_QUOTES).rstrip(".!?").strip()
         if words and any(character.isalpha() for character in words):  # the first line that is not only signs
             return words if len(words.split()) <= MAX_WORDS else None
     return None
