@@ -116,6 +116,7 @@ class Resampled:
             quantile = float(stdtrit(max(n_concepts - 1, 1), 1 - _TAIL))
             spread = quantile * math.sqrt(max(share * (1 - share), 0) / cases + (quantile / cases / 2) ** 2)
             centre, scale = share + quantile**2 / cases / 2, 1 + quantile**2 / cases
+            # Rounding must not leave the score out of its interval
             low, high = min((centre - spread) / scale, share), max((centre + spread) / scale, share)
             return Interval(self.lowest + width * low, self.lowest + width * high)
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:

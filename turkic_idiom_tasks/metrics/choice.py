@@ -13,7 +13,7 @@ import numpy as np
 
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 
-TRAP_TYPES = ("near", "lexical", "random")
+TRAP_TYPES = ("near", "lexical", "random")  # those of `item_types`, which this layer does not know
 
 
 def choice_scores(

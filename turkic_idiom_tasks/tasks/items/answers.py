@@ -126,6 +126,7 @@ def read_open(text: object, sentence: str = "", *, n_answers: int = 1, strict: b
         is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
         if is_copy and before + after:
             words = unquoted[len(before) : len(unquoted) - len(after)]
+        # The full stop may stand after the closing quotation mark or before it
         words = words.rstrip(".!?").strip().strip(_QUOTES).rstrip(".!?").strip()
         if words and any(character.isalpha() for character in words):  # the first line that is not only signs
             return words if len(words.split()) <= MAX_WORDS else None

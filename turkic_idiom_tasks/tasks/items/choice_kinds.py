@@ -8,18 +8,8 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.orthography import have_same_stems, share_stem
 from turkic_idiom_tasks.splits import TEST, is_test_concept, retrieval_split
-from turkic_idiom_tasks.tasks.items.item_types import (
-    EQUIVALENT,
-    FIGURATIVE,
-    LITERAL,
-    MEANING,
-    USAGE,
-    Item,
-    ItemSet,
-    Option,
-    balanced,
-    stable_hash,
-)
+from turkic_idiom_tasks.tasks.items import item_types as types
+from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Option
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling
 from turkic_idiom_tasks.tasks.items.placing import make_items
 from turkic_idiom_tasks.tasks.items.rivals import Rivals
@@ -43,7 +33,7 @@ def meaning_items(
     target: str,
     *,
     split: str,
-    kind: str = MEANING,
+    kind: str = types.MEANING,
     source: type[Pools] | type[Rivals] = Pools,
 ) -> list[Item]:
     """Return items that ask for the meaning of an idiom, with options in its language."""
@@ -77,7 +67,7 @@ def equivalent_items(
     target: str,
     *,
     split: str,
-    kind: str = EQUIVALENT,
+    kind: str = types.EQUIVALENT,
     source: type[Pools] | type[Rivals] = Pools,
     twins_in_ten: int = 1,
 ) -> list[Item]:
@@ -107,27 +97,27 @@ def equivalent_items(
             is_twin = have_same_stems(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target])
             (twins if is_twin else others).append(question)
     # Twins can be answered by spelling, so only some are asked about
-    twins.sort(key=lambda question: stable_hash("twin", language, target, question.gold.concept))
+    twins.sort(key=lambda question: types.stable_hash("twin", language, target, question.gold.concept))
     most_twins = len(others) * twins_in_ten // (10 - twins_in_ten)
     return make_items([*others, *twins[:most_twins]], ItemSet(kind, language, target))
 
 
 def usage_items(relations: Relations, language: str, target: str, *, split: str) -> list[Item]:
     """Return two items for each idiom with a literal sentence: its figurative and its literal sentence."""
-    name = ItemSet(USAGE, language, target).name
+    name = ItemSet(types.USAGE, language, target).name
     sentences: dict[str, tuple[str, str, str]] = {}  # concept -> idiom, figurative and literal sentence
     for entry in asked_entries(relations.lexicon, language, split=split):
         if entry.example is not None and entry.literal_example is not None:
             sentences[entry.concept] = (entry.idiom, entry.example, entry.literal_example)
     # Both items of a pair have the two senses in the same order, so each position is right once in every pair
-    orders = balanced(list(sentences), 2, purpose=f"order of {name}")
+    orders = types.balanced(list(sentences), 2, purpose=f"order of {name}")
     items = []
     for concept, (idiom, figurative, literal) in sentences.items():
-        senses = (LITERAL, FIGURATIVE) if orders[concept] else (FIGURATIVE, LITERAL)
-        for sense, sentence in ((FIGURATIVE, figurative), (LITERAL, literal)):
+        senses = (types.LITERAL, types.FIGURATIVE) if orders[concept] else (types.FIGURATIVE, types.LITERAL)
+        for sense, sentence in ((types.FIGURATIVE, figurative), (types.LITERAL, literal)):
             item = Item(
                 id=f"{name}/{concept}/{sense}",
-                kind=USAGE,
+                kind=types.USAGE,
                 language=language,
                 target=target,
                 concept=concept,

@@ -88,6 +88,7 @@ def word_stems(text: str, language: str) -> tuple[frozenset[str], ...]:
     for span in words(text):
         word = span.of(text)
         if content_stems(word, LANGUAGES[language]):
+            # A stem at a cost is that of another verb, as `aç-` is for `açıldı` beside `açıl-`
             costs = stems(normalise(word, LANGUAGES[language]), language)
             content.append(frozenset(stem for stem, cost in costs.items() if not cost))
     return tuple(content)

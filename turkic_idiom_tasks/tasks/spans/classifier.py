@@ -83,7 +83,7 @@ class TokenClassifier:
             dtype=getattr(torch, dtype),
             output_loading_info=True,
         )
-        if report["missing_keys"]:
+        if report["missing_keys"]:  # which transformers fills at random, with a warning at most
             raise InputError(
                 f"{name_or_path}: has no weights for {', '.join(sorted(report['missing_keys'])[:3])}; it is not "
                 "fine-tuned for tagging words: use turkic-idiom finetune span"
