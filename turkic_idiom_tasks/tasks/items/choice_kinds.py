@@ -28,19 +28,14 @@ def asked_entries(lexicon: Lexicon, language: str, *, split: str) -> list[Entry]
 
 
 def meaning_items(
-    relations: Relations,
-    language: str,
-    target: str,
-    *,
-    split: str,
-    kind: str = types.MEANING,
-    source: type[Pools] | type[Rivals] = Pools,
+    relations: Relations, language: str, target: str, *, split: str, kind: str = types.MEANING
 ) -> list[Item]:
     """Return items that ask for the meaning of an idiom, with options in its language."""
     meanings = {}
     for concept, entry in relations.lexicon.of(language).items():
         if entry.meaning is not None and not entry.collocation:
             meanings[concept] = entry.meaning
+    source = Rivals if kind == types.MEANING_RIVALS else Pools
     pools = source(meanings, relations, language=language)
     own = own_concepts(relations, language=language)
     idiom_words = SharedWords(idioms_of(relations.lexicon, language), language=language)
@@ -62,20 +57,11 @@ def meaning_items(
 
 
 def equivalent_items(
-    relations: Relations,
-    language: str,
-    target: str,
-    *,
-    split: str,
-    kind: str = types.EQUIVALENT,
-    source: type[Pools] | type[Rivals] = Pools,
-    twins_in_ten: int = 1,
+    relations: Relations, language: str, target: str, *, split: str, kind: str = types.EQUIVALENT
 ) -> list[Item]:
-    """Return items that ask which idiom of another language means the same as an idiom.
-
-    Of ten items at most `twins_in_ten` are about idioms that are the same word for word.
-    """
+    """Return items that ask which idiom of another language means the same as an idiom."""
     idioms = idioms_of(relations.lexicon, target)
+    source = Rivals if kind == types.EQUIVALENT_RIVALS else Pools
     pools = source(idioms, relations, language=target)
     own = own_concepts(relations, language=language)
     own_of_target = own_concepts(relations, language=target)
@@ -96,9 +82,10 @@ def equivalent_items(
             )
             is_twin = have_same_stems(entry.idiom, LANGUAGES[language], right.idiom, LANGUAGES[target])
             (twins if is_twin else others).append(question)
-    # Twins can be answered by spelling, so only some are asked about
+    # Idioms that are the same word for word can be answered by spelling, so of ten items one at most is about such, and
+    # no item with rivals
     twins.sort(key=lambda question: types.stable_hash("twin", language, target, question.gold.concept))
-    most_twins = len(others) * twins_in_ten // (10 - twins_in_ten)
+    most_twins = 0 if kind == types.EQUIVALENT_RIVALS else len(others) // 9
     return make_items([*others, *twins[:most_twins]], ItemSet(kind, language, target))
 
 

@@ -12,13 +12,12 @@ from turkic_idiom_tasks.tasks.items.found import found_items
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
 from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Kind
 from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, OPEN_TASKS, open_item
-from turkic_idiom_tasks.tasks.items.rivals import Rivals
 from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
 
-_meaning_rivals = partial(meaning_items, kind=types.MEANING_RIVALS, source=Rivals)
-_equivalent_rivals = partial(equivalent_items, kind=types.EQUIVALENT_RIVALS, source=Rivals, twins_in_ten=0)
+_meaning_rivals = partial(meaning_items, kind=types.MEANING_RIVALS)
+_equivalent_rivals = partial(equivalent_items, kind=types.EQUIVALENT_RIVALS)
 KINDS |= {
     types.MEANING: Kind(meaning_items),
     types.EQUIVALENT: Kind(equivalent_items, is_directed=True),

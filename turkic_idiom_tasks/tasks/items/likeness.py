@@ -61,20 +61,18 @@ class SimilarSpelling:
         """
         likeness: dict[str, float] = {}
         for word in dict.fromkeys(content_stems(idiom, LANGUAGES[language])):
-            similar: dict[str, float] = {}
             if len(word) < _SHARED_PREFIX:  # one letter more or less makes another word
-                similar = {word: 1.0} if word in self._concepts else {}
+                similar = {word: 1.0}
             else:
+                similar = dict.fromkeys(self._words_with.get(word[:_SHARED_PREFIX], ()), NEARLY_SPELT)
                 for other, similarity, _ in process.extract(
                     word, self._words, scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
                 ):
                     if len(other) >= _SHARED_PREFIX:
                         similar[other] = similarity
-                for other in self._words_with.get(word[:_SHARED_PREFIX], ()):
-                    similar.setdefault(other, NEARLY_SPELT)
             best: dict[str, float] = {}
             for other, similarity in similar.items():
-                for concept in self._concepts[other]:
+                for concept in self._concepts.get(other, ()):
                     best[concept] = max(similarity, best.get(concept, 0.0))
             for concept, similarity in best.items():
                 likeness[concept] = likeness.get(concept, 0.0) + similarity

@@ -70,8 +70,8 @@ def _balance_overlap(
     def is_highest(question: Question, options: Sequence[Option]) -> bool:
         return all(has_more(question, question.gold, option) for option in options)
 
-    # The first choice was by a hash of the item's id. Of the items as few as possible are changed now, so that an item
-    # more or less in a lexicon changes a few others at most
+    # Traps were first chosen by a hash of the item's id. As few items as possible are changed now, so that an item more
+    # or less changes a few others at most
     highest = {key for key, options in traps.items() if is_highest(questions[key], options)}
     # In an order of its own, or the exchanged items would be those of the first concepts of the alphabet
     for key in sorted(traps, key=lambda key: stable_hash("overlap", key)):
