@@ -6,8 +6,8 @@ https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Da
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
@@ -34,14 +34,14 @@ _TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
 _LABEL_COLUMNS = ("label", "sentence1", "sentence2")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSentence:
-    """A row of Task 1."""
+class Labelled(NamedTuple):
+    """A sentence, or a pair of texts, with its label."""
 
-    label: int  # subtask A: 1 where the expression is NOT idiomatic; subtask B: 1 where sentence2 says what it means
-    sentence1: str  # with its neighbours where the context is included
-    sentence2: str  # the expression, or a candidate for its meaning; empty if it is excluded
-    idiom: str  # the expression; the sentence itself where no file says what its expression is
+    label: int  # 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means
+    first: str  # the sentence, with its neighbours where the context is included
+    second: str  # the idiom or, in subtask B, a candidate for its meaning; empty if there is none
+    idiom: str  # for intervals; the sentence itself where it is not known
+    language: str = ""  # code of a language of the benchmark; empty for others
 
 
 def astitch_dataset() -> PairDataset:
@@ -102,9 +102,7 @@ class AStitchData:
         folder = self.root / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / ASTITCH_LANGUAGES[subset]
         return read_triplets(folder / "trainData" / "trainToPredict.csv")
 
-    def labelled(
-        self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
-    ) -> list[LabelledSentence]:
+    def labelled(self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True) -> list[Labelled]:
         """Return the rows of a file of Task 1.
 
         Subtask ``A`` asks whether the expression is idiomatic, ``B`` whether the second sentence says what it means.
@@ -129,7 +127,7 @@ class AStitchData:
             if label not in ("0", "1"):
                 raise InputError(f"{place}: the label is {label!r}; it must be 0 or 1")
             expression = idiom_of.get(sentence, sentence)
-            sentences.append(LabelledSentence(int(label), sentence, cells.get("sentence2", ""), expression))
+            sentences.append(Labelled(int(label), sentence, cells.get("sentence2", ""), expression))
         return sentences
 
 
