@@ -129,7 +129,7 @@ def _preferences(item: Item, name: str) -> list[float]:
         return [float(len(text) if name == LONGEST else -len(text)) for text in texts]
     if name == OVERLAP:
         return [letter_overlap(item.text, text, item.language, item.target) for text in texts]
-    # The middle: a trap is made to resemble the right option, which therefore tends to stand between the traps
+    # The middle: traps are made to resemble the right option, which therefore tends to be most like the others
     totals = [0.0] * len(texts)
     for position, text in enumerate(texts):
         for other_position, other in enumerate(texts):

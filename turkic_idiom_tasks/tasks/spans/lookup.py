@@ -92,10 +92,5 @@ def _is_free(place: Span, taken: Sequence[Span]) -> bool:
 
 def _same_stem(first: str, second: str) -> bool:
     """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters."""
-    if first == second:
-        return True
-    shorter = min(len(first), len(second))
-    n_shared = 0
-    while n_shared < shorter and first[n_shared] == second[n_shared]:
-        n_shared += 1
-    return n_shared >= max(2, (shorter + 1) // 2)
+    needed = max(2, (min(len(first), len(second)) + 1) // 2)
+    return first[:needed] == second[:needed]  # a text of one letter is only like itself
