@@ -60,14 +60,14 @@ def test_a_pair_counts_only_if_both_answers_are_right():
 
 
 def test_open_cloze():
-    result = open_scores(
-        [True, False, False, False],
-        [True, True, True, False],
-        [True, True, False, False],
-        unreadable=[False, False, False, True],
-        concepts=list("abcd"),
-        more={"unjudged": [False, False, True, True]},
-    )
+    judged = {
+        "exact": [True, False, False, False],
+        "accepted": [True, True, True, False],
+        "lemma": [True, True, False, False],
+        "unreadable": [False, False, False, True],
+        "unjudged": [False, False, True, True],
+    }
+    result = open_scores(judged, concepts=list("abcd"))
     assert result["unjudged"] == 2 / 4
     assert [result[name] for name in ("exact", "accepted", "lemma", "unreadable")] == [1 / 4, 3 / 4, 2 / 4, 1 / 4]
     assert result["accepted_ci_low"] < 3 / 4 < result["accepted_ci_high"]

@@ -32,11 +32,12 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.similarity import similarity_scores
+from turkic_idiom_tasks.tasks.siblings.astitch import Labelled
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, IdiomTokenConfig
 from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, save_classifier, train_seed
 from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
-from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.training.siblings.labelled import LabelledData
 from turkic_idiom_tasks.training.siblings.token_training import pretrain_masked_lm
 from turkic_idiom_tasks.training.similarity import pair_similarities
 from turkic_idiom_tasks.training.trainee import load_trainee

@@ -17,9 +17,10 @@ from turkic_idiom_tasks.encoders.siblings.sentence_classifier import predict_lab
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
 from turkic_idiom_tasks.splits import is_test_concept
+from turkic_idiom_tasks.tasks.siblings.astitch import Labelled
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
 from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, train_stage
-from turkic_idiom_tasks.training.siblings.labelled import Labelled, build_labelled
+from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 from turkic_idiom_tasks.training.trainer import set_weights
 
 HINT = {0: "su", 1: "ateş"}  # the word that tells the label

@@ -2,9 +2,7 @@
 
 A score is the macro average over subsets of a ratio of sums over items. Its items are resampled by whole concepts, in
 all subsets and tasks at once, because the items of one concept are not independent. The number of times that a draw
-has a concept is Poisson distributed with mean 1, independently of the other concepts (Hanley and MacGibbon, 2006). It
-depends only on the concept's name. So no result of a model depends on which other models, subsets or items
-are resampled, and every command gives the same interval for the same pair of models.
+has a concept is Poisson distributed with mean 1 (Hanley and MacGibbon, 2006).
 
 The interval is an expanded percentile interval (Hesterberg, 2015). Its degrees of freedom depend on the number of
 concepts that carry the score, see `tail_probabilities`. Its coverage by simulation, of nominal 95%
@@ -15,11 +13,9 @@ concepts that carry the score, see `tail_probabilities`. Its coverage by simulat
 - 83 to 94% for nDCG near chance, where a few good ranks decide (no other method is more than a point better);
 - 46 to 81% for fewer than two expected concepts that differ: 20 to 55% of the samples have no such concept.
 
-A share of right answers, and a mean of such shares, has Wilson's interval (1927) instead, which keeps its coverage at 0
-and 1, where a bootstrap collapses. Its number of cases is the effective one, p (1 - p) / variance with the variance
-clustered by concept, and its quantile is Student's for C - 1 degrees of freedom. If all answers are alike, a concept
-counts as one case. Coverage by simulation for 10 to 200 concepts of 1 to 3 answers, which are independent to identical:
-93.5 to 97% at p = .02, .5 and .98, but 92% at .02 and .98 with 200 concepts whose answers are identical.
+A share of right answers, and a mean of such shares, has Wilson's interval (1927) instead. Coverage by simulation for 10
+to 200 concepts of 1 to 3 answers, which are independent to identical: 93.5 to 97% at p = .02, .5 and .98, but 92% at
+.02 and .98 with 200 concepts whose answers are identical.
 
 So an interval does not cover the true value if the sample lacks the rare concepts that decide. In these cases
 `Interval.is_reliable` is False; intervals with True covered in 94.3 to 100% in every scenario and size. If many
@@ -51,7 +47,7 @@ UNRELIABLE_NOTE = f"the interval may be too short: {FEW} concepts more or less c
 
 _TAIL = (1 - LEVEL) / 2
 _SAME = 1e-12  # a smaller spread is rounding
-_GRID = 2.0**-36  # sums are multiples of it; see `sum_by_concept`
+_GRID = 2.0**-36  # sums are multiples of it
 _BLOCK = 64  # models in one matrix product, which limits the memory
 
 
@@ -107,13 +103,22 @@ class Resampled:
         )
 
     def interval(self) -> Interval:
-        """Return the 95% interval: an expanded percentile interval (Hesterberg, 2015), see `tail_probabilities`.
-
-        That of a share of right answers is Wilson's, see above. Draws that are NaN are left out; if all are, the ends
-        are NaN. If no concept has any influence, the interval is the score itself. Neither is reliable.
-        """
+        """Return the 95% interval; NaN if all draws are NaN, and the score itself if no concept has any influence."""
         if self.shares is not None:
-            return self._wilson(self.shares)
+            # A bootstrap collapses where all answers are alike; Wilson's interval keeps its coverage at 0 and 1. Its
+            # number of cases is the effective one, p (1 - p) / variance with the variance clustered by concept, and its
+            # quantile is Student's for C - 1 degrees of freedom, as the variance is estimated
+            width, n_concepts = 1 - self.lowest, len(self.shares)
+            share = (self.score - self.lowest) / width
+            variance = float((self.influence**2).sum()) / width**2 * n_concepts / max(n_concepts - 1, 1)
+            # The sum of squared shares is 1 / number of cases if the answers of a concept are all alike
+            cases = share * (1 - share) / variance if variance > _SAME**2 else 1 / float((self.shares**2).sum())
+            quantile = float(stdtrit(max(n_concepts - 1, 1), 1 - _TAIL))
+            spread = quantile * math.sqrt(max(share * (1 - share), 0) / cases + (quantile / cases / 2) ** 2)
+            centre, scale = share + quantile**2 / cases / 2, 1 + quantile**2 / cases
+            # Rounding must not leave the score out of its interval
+            low, high = min((centre - spread) / scale, share), max((centre + spread) / scale, share)
+            return Interval(self.lowest + width * low, self.lowest + width * high)
         if math.sqrt(float((self.influence**2).sum())) <= _SAME:
             return Interval(self.score, self.score, is_reliable=False)
         tail = float(tail_probabilities(self.influence[None])[0])
@@ -128,18 +133,6 @@ class Resampled:
         low, high = draws[below] + (places - below) * (draws[above] - draws[below])
         return Interval(float(low), float(high), is_reliable=bool((high - low) / 2 >= FEW * self.reach))
 
-    def _wilson(self, shares: Floats) -> Interval:
-        width, n_concepts = 1 - self.lowest, len(shares)
-        share = (self.score - self.lowest) / width
-        variance = float((self.influence**2).sum()) / width**2 * n_concepts / max(n_concepts - 1, 1)
-        # The sum of squared shares is 1 / number of cases if the answers of a concept are all alike
-        cases = share * (1 - share) / variance if variance > _SAME**2 else 1 / float((shares**2).sum())
-        quantile = float(stdtrit(max(n_concepts - 1, 1), 1 - _TAIL))
-        spread = quantile * math.sqrt(max(share * (1 - share), 0) / cases + (quantile / cases / 2) ** 2)
-        centre, scale = share + quantile**2 / cases / 2, 1 + quantile**2 / cases
-        low, high = min((centre - spread) / scale, share), max((centre + spread) / scale, share)
-        return Interval(self.lowest + width * low, self.lowest + width * high)
-
 
 def resample(strata: Mapping[str, Stratum]) -> Resampled:
     """Return the macro average of a model's scores over subsets (subset -> its items), resampled."""
@@ -148,7 +141,8 @@ def resample(strata: Mapping[str, Stratum]) -> Resampled:
 
 
 def resample_models(strata: Sequence[Stratum]) -> list[Resampled]:
-    """Return the scores of many models on one subset, resampled at once, which is much faster than one by one."""
+    """Return the scores of many models on one subset, resampled at once."""
+    # One matrix product for all models is much faster than one for each
     summed = [sum_by_concept(stratum) for stratum in strata]
     models_by_concepts: dict[tuple[str, ...], list[int]] = {}
     for model, (concepts, _) in enumerate(summed):
@@ -193,14 +187,12 @@ def difference(second: Resampled, first: Resampled) -> Resampled:
 
 
 def mean(parts: Sequence[Resampled]) -> Resampled:
-    """Return the macro average of scores with equal weights, under the same draws.
-
-    The scores are added in the given order, which decides the last bit.
-    """
+    """Return the macro average of scores with equal weights, under the same draws."""
     if len(parts) == 1:
         return parts[0]
     concepts, (influences, shares) = _align(parts)
     draws = np.zeros(RESAMPLES)
+    # In the given order, which decides the last bit
     for part in parts:
         draws += part.draws
     return Resampled(
@@ -234,30 +226,26 @@ def standard_error(strata: Sequence[Stratum]) -> float:
 def tail_probabilities(influences: Floats) -> Floats:
     """Return (M,) the share of draws that an interval leaves out at either end, from (M, C) influences.
 
-    It is 2.5% for many concepts of equal influence. The percentile interval is as wide as one from the normal
-    distribution. With few concepts, or a few that carry most of the score, the estimate of the spread is uncertain
-    itself, and Student's distribution applies. Its degrees of freedom are Satterthwaite's (1946): 2 / (k / C - 1 / C)
-    with the kurtosis k of the influences, at most C - 1. Student's quantile at 2.5% is multiplied by
-    sqrt(C / (C - 1)), because a bootstrap estimates the spread without the correction for the mean (Hesterberg, 2015).
-    The result is the tail of the normal distribution beyond this value; that of a row of zeros means nothing.
+    It is 2.5% for many concepts of equal influence, and less for few; that of a row of zeros means nothing.
     """
     n_concepts = influences.shape[1]
     squares = influences**2
     with np.errstate(invalid="ignore", divide="ignore"):
+        # With few concepts, or a few that carry most of the score, the estimate of the spread is uncertain itself, so
+        # Student's distribution applies. Its degrees of freedom are Satterthwaite's (1946), from the kurtosis
         kurtosis_shares = (squares**2).sum(axis=1) / squares.sum(axis=1) ** 2  # kurtosis / C, in [1 / C, 1]
         freedom = np.minimum(2 / np.maximum(kurtosis_shares - 1 / n_concepts, 0), n_concepts - 1)
+        # A bootstrap estimates the spread without the correction for the mean (Hesterberg, 2015)
         quantiles = stdtrit(freedom, 1 - _TAIL) * np.sqrt(np.float64(n_concepts) / (n_concepts - 1))
+    # The percentile interval is as wide as one from the normal distribution
     return np.asarray(ndtr(-quantiles), dtype=np.float64)
 
 
 def sum_by_concept(stratum: Stratum) -> tuple[tuple[str, ...], Floats]:
-    """Return the concepts of a subset, sorted, and (C, 2) float64, the sums over the items of each concept.
-
-    The sums are rounded to multiples of 2^-36 (1.5e-11). Sums and products with whole numbers are then exact in
-    float64, as long as totals stay below 100,000. They are the same to the last bit in any order of items, on any
-    machine, and with any other rows in a matrix product.
-    """
+    """Return the concepts of a subset, sorted, and (C, 2) float64, the sums over the items of each concept."""
     concepts, positions = concept_positions(tuple(stratum.concepts))
+    # To multiples of 2^-36 (1.5e-11). Sums and products with whole numbers are then exact in float64, as long as totals
+    # stay below 100,000: the same to the last bit in any order of items, on any machine, beside any other models
     rounded = np.round(stratum.sums / _GRID) * _GRID
     sums = np.zeros((len(concepts), 2))
     np.add.at(sums, positions, rounded)  # `sums[positions] += ...` would count one item of each concept
@@ -279,6 +267,7 @@ def digest(concept: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _counts_of_concept(concept: str) -> Counts:
+    # From the name alone, so that no result of a model depends on which other models, subsets or items are resampled
     generator = np.random.default_rng([SEED, digest(concept)])
     return generator.poisson(1.0, RESAMPLES).astype(np.uint8)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 
-TRAP_TYPES = ("near", "lexical", "random")
+TRAP_TYPES = ("near", "lexical", "random")  # those of `item_types`, which this layer does not know
 
 
 def choice_scores(
@@ -47,6 +47,7 @@ def choice_scores(
         "accuracy_ci_low": interval.low,
         "accuracy_ci_high": interval.high,
     }
+    # NaN rather than 0 for sets without traps, where a share would say that nobody took one
     is_typed = any(kind is not None for types in traps for kind in types)
     for trap in TRAP_TYPES:
         scores[f"{trap}_share"] = _mean([kind == trap for kind in wrong_types]) if is_typed else math.nan
@@ -54,10 +55,7 @@ def choice_scores(
 
 
 def pair_scores(right: Sequence[bool], *, concepts: Sequence[str], is_figurative: Sequence[bool]) -> dict[str, float]:
-    """Return name -> score of pairs of a figurative and a literal sentence.
-
-    A pair counts only if both of its answers are right; a constant answer scores 0, random answers 1/4. A recall is the
-    accuracy on the sentences of one sense.
+    """Return name -> score of pairs of a figurative and a literal sentence, and the accuracy on each sense (recall).
 
     The sequences say of each sentence whether its answer is right, which concept it belongs to (a pair are the two
     sentences of a concept, one of each sense), and whether it uses the idiom figuratively.
@@ -68,6 +66,7 @@ def pair_scores(right: Sequence[bool], *, concepts: Sequence[str], is_figurative
         senses = answers_of.setdefault(concept, {})
         senses[sense] = is_right
         recalls[sense].append(is_right)
+    # Both answers must be right, so that a constant answer scores 0, and random answers 1/4
     complete = {concept: all(senses.values()) for concept, senses in answers_of.items() if len(senses) == 2}
     interval = _interval(list(complete.values()), list(complete))
     return {
@@ -79,30 +78,11 @@ def pair_scores(right: Sequence[bool], *, concepts: Sequence[str], is_figurative
     }
 
 
-def open_scores(
-    exact: Sequence[bool],
-    accepted: Sequence[bool],
-    lemma: Sequence[bool],
-    *,
-    unreadable: Sequence[bool],
-    concepts: Sequence[str],
-    more: Mapping[str, Sequence[bool]],
-) -> dict[str, float]:
-    """Return name -> score of free answers.
-
-    The sequences say of each answer whether it is the very form that was asked for; whether it is the idiom, or one
-    that means the same, in any form; whether it has the stems of that form; whether it could not be read, and so must
-    count as wrong in the others; what is resampled; and for each further score (`more`), whether it counts there.
-    """
-    interval = _interval(accepted, concepts)
-    return {
-        "exact": _mean(exact),
-        "accepted": _mean(accepted),
-        "lemma": _mean(lemma),
-        "accepted_ci_low": interval.low,
-        "accepted_ci_high": interval.high,
-        "unreadable": _mean(unreadable),
-    } | {name: _mean(values) for name, values in more.items()}
+def open_scores(judged: Mapping[str, Sequence[bool]], *, concepts: Sequence[str]) -> dict[str, float]:
+    """Return the mean of each judgement (name -> what it says of each free answer), and the interval of `accepted`."""
+    interval = _interval(judged["accepted"], concepts)
+    scores = {name: _mean(values) for name, values in judged.items()}
+    return scores | {"accepted_ci_low": interval.low, "accepted_ci_high": interval.high}
 
 
 def _interval(right: Sequence[bool], concepts: Sequence[str]) -> Interval:

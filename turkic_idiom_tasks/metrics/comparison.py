@@ -6,11 +6,9 @@ exchanged together, in all languages at once; every language has the same weight
 minus first: positive if the second system is better.
 
 - Interval: expanded percentile bootstrap over concepts, see `bootstrap`.
-- p: two-sided sign-flip test. The systems are exchanged in each concept with probability 1/2; p = (k + 1) / (N + 1)
-  with k of N random exchanges at least as extreme as the observed difference, so it is never 0 (Phipson and Smyth,
-  2010). Whether a concept is exchanged depends only on its name.
+- p: two-sided sign-flip test, with the systems exchanged in each concept with probability 1/2.
 - Wilcoxon signed-rank test of scipy: zeros ranked, then dropped (Pratt, 1959), or dropped at once (Wilcoxon, 1945), as
-  in the paper. The two differ, because up to 40% of the differences of nDCG may be 0.
+  in the paper.
 - Effect: matched-pairs rank-biserial correlation (Kerby, 2014), zeros dropped.
 - Holm (1979) for the p-values of one table.
 """
@@ -74,9 +72,10 @@ def compare(pairs: Mapping[str, Pair]) -> Comparison:
     """Compare two systems on one language, or on several with equal weights.
 
     The rank tests, wins and effect use each concept's part in the difference: for a single language its own
-    difference, otherwise the weighted sum of its differences in the languages that have it. The same data give the same
-    result in any order of items and languages. The pairs are language (subset) -> items under both systems.
+    difference, otherwise the weighted sum of its differences in the languages that have it. The pairs are
+    language (subset) -> items under both systems.
     """
+    # Sorted, so that the order of languages does not change the last bit
     resampled = [resample_models(pairs[language]) for language in sorted(pairs)]
     first, second = (mean(of_system) for of_system in zip(*resampled, strict=True))
     gap = difference(second, first)
@@ -91,6 +90,7 @@ def compare(pairs: Mapping[str, Pair]) -> Comparison:
     if len(parts) >= SMALL_N:
         tests = {"effect": rank_biserial(parts), "p": sign_flip_p(pairs)}
         if parts.any():  # scipy gives NaN and a warning where nothing differs
+            # Both, because up to 40% of the differences of nDCG may be 0
             tests["p_pratt"] = float(wilcoxon(parts, zero_method="pratt").pvalue)
             tests["p_wilcox"] = float(wilcoxon(parts, zero_method="wilcox").pvalue)
     return Comparison(
@@ -120,6 +120,7 @@ def sign_flip_p(pairs: Mapping[str, Pair]) -> float:
     differences = np.abs(_macro_score(middle + moved) - _macro_score(middle - moved))
     # Rounding must not make an equal difference less extreme; an undefined score (NaN) counts as extreme.
     extreme = int((~(differences < observed - 10.0**-_SAME)).sum())
+    # The observed data count as one more exchange, so that p is never 0 (Phipson and Smyth, 2010)
     return (extreme + 1) / (RESAMPLES + 1)
 
 
@@ -169,5 +170,6 @@ def _macro_score(sums: Floats) -> Floats:
 @lru_cache(maxsize=4096)
 def signs_of_concept(concept: str) -> npt.NDArray[np.int8]:
     """Return (RESAMPLES,) int8: -1 if the systems are exchanged in the concept, otherwise 1."""
+    # From the name alone, as the draws of the bootstrap
     generator = np.random.default_rng([SEED, digest(concept), EXCHANGES])
     return (2 * generator.integers(0, 2, size=RESAMPLES) - 1).astype(np.int8)

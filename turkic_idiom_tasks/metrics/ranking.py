@@ -52,10 +52,8 @@ class RelevantPositions:
 
 
 def chance_corrected(score: float, floor: float) -> float:
-    """Return (score - floor) / (1 - floor): 0 for a random ranking, 1 for a perfect one, negative below chance.
-
-    NaN if the floor is 1, because the pool has only relevant documents and every ranking is perfect.
-    """
+    """Return (score - floor) / (1 - floor): 0 for a random ranking, 1 for a perfect one; NaN if the floor is 1."""
+    # The floor is 1 where the pool has only relevant documents, so that every ranking is perfect
     return (score - floor) / (1.0 - floor) if floor < 1.0 else math.nan
 
 
@@ -124,11 +122,9 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
 
 @lru_cache(maxsize=4096)
 def _expected_reciprocal(above: int, *, size: int, relevant: int) -> float:
-    """Return E[1 / rank of the first relevant] if `relevant` of the `size` documents after rank `above` are relevant.
-
-    Every order of those documents is equally likely, so the first relevant one stands at place j with probability
-    C(size - j, relevant - 1) / C(size, relevant). Each probability is computed from the one before it.
-    """
+    """Return E[1 / rank of the first relevant] if `relevant` of `size` documents after rank `above` are relevant."""
+    # Every order of those documents is equally likely, so the first relevant one stands at place j with probability
+    # C(size - j, relevant - 1) / C(size, relevant). Each is computed from the one before it
     probability = relevant / size
     total = 0.0
     for place in range(1, size - relevant + 2):
@@ -148,9 +144,7 @@ def _cumulative_discounts(n_documents: int, cut: int) -> Floats:
 
 @lru_cache(maxsize=4096)
 def random_ndcg(n_documents: int, n_relevant: int) -> float:
-    """Return the floor: the exact expected uncut nDCG of a uniformly random ranking, in (0, 1].
-
-    Every rank holds a relevant document with probability R / N, so E[DCG] = R / N times the sum of all discounts.
-    """
+    """Return the floor: the exact expected uncut nDCG of a uniformly random ranking, in (0, 1]."""
     discounts = _cumulative_discounts(n_documents, n_documents)
+    # Every rank holds a relevant document with probability R / N, so E[DCG] = R / N times the sum of all discounts
     return float(n_relevant / n_documents * discounts[-1] / discounts[n_relevant])

@@ -83,9 +83,6 @@ def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
     """Return (D,) Spearman's correlation of (N,) values under (N, D) weights; NaN where a side is constant.
 
     A weight of 2 means that the pair occurs twice; none is negative.
-
-    Ranks that run from 0 have the mean (W - 1) / 2 for a sum of weights W, and their squared deviations from it the sum
-    (W^3 - sum of t^3) / 12, where t is the weight of each group of ties.
     """
     first_ranks, first_cubes = _weighted_ranks(first, weights)
     second_ranks, second_cubes = _weighted_ranks(second, weights)
@@ -93,6 +90,8 @@ def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
     # in place: with 250 draws at once these arrays should not leave the cache
     first_ranks *= second_ranks
     first_ranks *= weights
+    # Ranks that run from 0 have the mean (W - 1) / 2 for a sum of weights W, and their squared deviations from it the
+    # sum (W^3 - sum of t^3) / 12, where t is the weight of each group of ties
     covariance = first_ranks.sum(axis=0) - totals * ((totals - 1) / 2) ** 2
     spread = (totals**3 - first_cubes) * (totals**3 - second_cubes) / 144
     is_constant = spread <= 1e-9  # ranks are multiples of one half
@@ -100,10 +99,7 @@ def weighted_spearman(first: Floats, second: Floats, weights: Floats) -> Floats:
 
 
 def resampled_spearman(pairs: SentencePairs, similarities: Floats) -> Resampled:
-    """Return Spearman's correlation over all scored pairs, with its values under every draw of concepts.
-
-    The influence of a concept is the change of the correlation when its pairs are left out.
-    """
+    """Return Spearman's correlation over all scored pairs, with its values under every draw of concepts."""
     scored = np.flatnonzero(pairs.is_scored)
     first = target_similarities(pairs, similarities)[scored]
     second = similarities[scored]
@@ -114,6 +110,7 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats) -> Resampled:
         block = counts[:, start : start + _DRAWS_AT_ONCE].astype(np.float64)
         draws[start : start + _DRAWS_AT_ONCE] = weighted_spearman(first, second, block[rows])
     score = spearman(first, second)
+    # A correlation is no ratio of sums, so an influence is the change when the pairs of a concept are left out
     without = weighted_spearman(first, second, (1.0 - np.eye(len(names)))[rows])
     influence = np.nan_to_num(score - without)  # undefined where one side is constant without the concept
     # The reach is that of a ratio, 1 / C, times 2, because a correlation goes from -1 to 1.
@@ -121,13 +118,11 @@ def resampled_spearman(pairs: SentencePairs, similarities: Floats) -> Resampled:
 
 
 def _weighted_ranks(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Return the mean ranks, counted from 0, of (N,) values under (N, D) weights, and (D,) the sum of t^3 over ties.
-
-    One row for each value keeps the draws side by side in memory, which is what makes it fast.
-    """
+    """Return the mean ranks, counted from 0, of (N,) values under (N, D) weights, and (D,) the sum of t^3 over ties."""
     _, group_of = np.unique(values, return_inverse=True)
     order = np.argsort(group_of, kind="stable")
     starts = np.flatnonzero(np.diff(group_of[order], prepend=-1))
+    # One row for each value keeps the draws side by side in memory, which is what makes it fast
     weight_of_group = np.add.reduceat(weights[order], starts, axis=0)
     ranks = np.cumsum(weight_of_group, axis=0)
     ranks -= (weight_of_group + 1) / 2

@@ -1,10 +1,10 @@
 """Scores of tagged sentences: seqeval's spans, the words' tags, and an interval for the span F1.
 
 Span scores are those of seqeval 1.2.2 (Nakayama, 2018), micro-averaged over all spans of the corpus. In its default
-mode an I after O begins a span, as in conlleval. In strict mode (``mode="strict", scheme=IOB2``; seqeval silently takes
-the default mode if only one of the two is given) such a span does not count, in gold either. Token scores are
-micro-averaged over the tags B and I, where a B for an I is wrong; accuracy counts O too. A score without any cases is
-NaN: the precision if nothing was marked, the recall if gold has nothing, and F1 if both are empty. seqeval returns 0.
+mode an I after O begins a span, as in conlleval. In strict mode (``mode="strict", scheme=IOB2``) such a span does not
+count, in gold either. Token scores are micro-averaged over the tags B and I, where a B for an I is wrong; accuracy
+counts O too. A score without any cases is NaN: the precision if nothing was marked, the recall if gold has nothing, and
+F1 if both are empty.
 """
 
 from __future__ import annotations
@@ -88,11 +88,10 @@ def token_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
 
 
 def joint_f1(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
-    """Return the F1 of sentences, where one is correct if it is predicted to contain an idiom and every span is exact.
+    """Return the F1 of sentences, one of which is correct if it has an idiom and every span is exact; NaN if undefined.
 
-    This is the joint scoring of MultiIdiom (2026): is there an idiom, and where exactly? Both must be right. A sentence
-    counts as predicted if anything is marked in it, and as gold if it holds an idiom. Spans are those of seqeval's
-    default mode.
+    This is the joint scoring of MultiIdiom (2026), with the spans of seqeval's default mode. A sentence counts as
+    predicted if anything is marked in it, and as gold if it holds an idiom.
     """
     correct = n_predicted = n_gold = 0
     for n_correct_spans, n_predicted_spans, n_gold_spans in span_counts(gold, predicted).tolist():
@@ -103,10 +102,7 @@ def joint_f1(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
 
 
 def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
-    """Return the share of sentences of which every tag is correct, in [0, 1]; NaN without any sentence.
-
-    A sentence without an idiom counts, and is correct if nothing is marked in it.
-    """
+    """Return the share of sentences, with or without idioms, of which every tag is correct; NaN without any."""
     correct = sum(tuple(gold_tags) == tuple(tags) for gold_tags, tags in zip(gold, predicted, strict=True))
     return _share(correct, len(gold))
 
@@ -131,11 +127,6 @@ def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, fl
     }
 
 
-def subword_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
-    """Return name -> score of the tags of sub-words, most likely the paper's scores; NaN if undefined."""
-    return {**token_scores(gold, predicted).named("subword"), "subword_accuracy": token_accuracy(gold, predicted)}
-
-
 def f1_sums(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Return (sentences, 2) the parts of F1, from `span_counts` or `token_counts`: 2 * correct, predicted + gold."""
     correct, n_predicted, n_gold = counts.T.astype(np.float64)
@@ -154,10 +145,11 @@ def span_f1_interval(gold: Sequence[Tags], predicted: Sequence[Tags], concepts: 
 def _spans_of(tags: tuple[str, ...], *, strict: bool) -> frozenset[tuple[int, int]]:
     """Return the half-open word ranges that seqeval finds."""
     if strict:
+        # As with mode="strict" and scheme=IOB2; with only one of the two, seqeval silently takes the default mode
         entities = Entities([list(tags)], IOB2).entities[0]
         return frozenset((entity.start, entity.end) for entity in entities)
     return frozenset((start, end + 1) for _, start, end in get_entities(list(tags)))
 
 
 def _share(part: float, whole: float) -> float:
-    return part / whole if whole else math.nan
+    return part / whole if whole else math.nan  # seqeval returns 0

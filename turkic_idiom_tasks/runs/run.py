@@ -41,7 +41,7 @@ from turkic_idiom_tasks.results.record import (
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_record, score_subset
 from turkic_idiom_tasks.runs.engine import score_encoder
 from turkic_idiom_tasks.runs.run_options import FULL_NAMES, Reporter, RunOptions, choose_subsets, open_datasets
-from turkic_idiom_tasks.tasks.items.prompts import by_characters
+from turkic_idiom_tasks.tasks.items.prompts import CHARACTERS_PER_TOKEN
 from turkic_idiom_tasks.tasks.siblings.semeval import semeval_dataset, submission_form
 
 _NOT_SCORES = ("hf_subset", "languages", "main_score", "mteb_version")  # keys of mteb's rows that are no scores
@@ -197,7 +197,7 @@ def estimate(dataset: Dataset, options: RunOptions) -> str:
             data, pool = datasets[task].retrieval(task, subset), datasets[task].pool(task, subset)
             texts |= {options.query_prompt + data.queries[query] for query in pool.queries}
             texts |= {options.document_prompt + data.documents[document] for document in pool.documents}
-    n_tokens, n_requests = sum(map(by_characters, texts)), math.ceil(len(texts) / options.batch_size)
+    n_tokens, n_requests = sum(map(len, texts)) / CHARACTERS_PER_TOKEN, math.ceil(len(texts) / options.batch_size)
     return f"{len(texts):,} texts, {n_requests:,} requests, about {n_tokens:,.0f} tokens for each model\n"
 
 

@@ -39,7 +39,7 @@ def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TE
     """Return a question for every row of a file of Task 1, in its order.
 
     The part is `TEST_PART`, or `EXAMPLES_PART` with other sentences of the same idioms and of the development idioms.
-    A question is a document of lm-eval. Its `labels` say what each option stands for, see `LabelledSentence`; `gold` is
+    A question is a document of lm-eval. Its `labels` say what each option stands for, see `Labelled`; `gold` is
     the position of the right one.
     """
     texts = [text for text, _ in _OPTIONS[kind]]
@@ -50,9 +50,9 @@ def build_questions(data: AStitchData, kind: str, subset: str, *, part: str = TE
     questions: list[dict[str, Any]] = []
     for number, row in enumerate(data.labelled(subset, subtask=_SUBTASKS[kind], part=part, context=False)):
         # The first line is one by which `tasks.items.answers` recognises a further question that a model asks itself
-        lines = [f"Expression: {row.idiom}", f"Sentence: {' '.join(row.sentence1.split())}"]
+        lines = [f"Expression: {row.idiom}", f"Sentence: {' '.join(row.first.split())}"]
         if kind == MEANING:
-            lines.append(f"Meaning: {row.sentence2}")
+            lines.append(f"Meaning: {row.second}")
         gold = labels.index(row.label)
         question = {
             "id": f"{kind}/{subset}/{part}/{number}",

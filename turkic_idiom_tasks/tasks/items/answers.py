@@ -4,9 +4,7 @@ Reasoning in ``<think>`` tags is ignored, and so is everything after a question 
 that never ends cannot be read: allow enough tokens for a reasoning model with ``--gen_kwargs max_gen_toks=8192``.
 
 The strict reading of a letter takes nothing but the letter. The flexible reading also takes a letter after "the answer
-is" or a label such as "Javob:", in brackets or bold type, or within a sentence. A letter after a label outranks one
-before text at the start of a line, then come letters in brackets, then those in running text. An answer with several
-different letters of the same rank, or a letter beyond the last option, cannot be read; it is never guessed.
+is" or a label such as "Javob:", in brackets or bold type, or within a sentence.
 """
 
 import math
@@ -38,7 +36,7 @@ _ARTICLE = re.compile(
     r"A(?=\s+[a-z])(?!\s+(?:is|or|and|veya|ya|ve|və|we|hem|yoki|va|seçene|şık|variant|waria|bukva|harf|javob|cavab|jogap))"
 )
 _WITHIN = re.compile(f"{_NO_LETTER_BEFORE}({_CAPITAL}){_NO_LETTER_AFTER}")
-_OPEN_QUOTES, _CLOSE_QUOTES = "\"'“”„«‘`*", "\"'“”»’`*"
+_QUOTES = "\"'“”„«»‘’`*"
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _BLANK = re.compile(r"_{3,}")
 _LIST_MARK = re.compile(r"^\s*(?:\d{1,2}[.)]|[-–•*])\s+")
@@ -93,6 +91,7 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     alone = _ALONE.fullmatch(answer)
     if alone:
         return _position({alone[1]}, n_options)
+    # The surest sign first. Where several letters have the same sign, the answer is never guessed
     for pattern in (_LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN):
         # After a label or in brackets a letter is none but that of an option, so no article is looked for there
         candidates = _ARTICLE.sub("", answer) if pattern is _WITHIN else answer
@@ -123,11 +122,12 @@ def read_open(text: object, sentence: str = "", *, n_answers: int = 1, strict: b
         return ANSWER_SEPARATOR.join([reading for reading in readings if reading][:n_answers]) or None
     for line in answer.splitlines():
         words = label.sub("", _MARKUP.sub("", line), count=1).strip()
-        unquoted = words.strip(_OPEN_QUOTES + _CLOSE_QUOTES)
+        unquoted = words.strip(_QUOTES)
         is_copy = unquoted.startswith(before) and unquoted.endswith(after) and len(unquoted) > len(before) + len(after)
         if is_copy and before + after:
             words = unquoted[len(before) : len(unquoted) - len(after)]
-        words = words.rstrip(".!?").strip().strip(_OPEN_QUOTES + _CLOSE_QUOTES).rstrip(".!?").strip()
+        # The full stop may stand after the closing quotation mark or before it
+        words = words.rstrip(".!?").strip().strip(_QUOTES).rstrip(".!?").strip()
         if words and any(character.isalpha() for character in words):  # the first line that is not only signs
             return words if len(words.split()) <= MAX_WORDS else None
     return None

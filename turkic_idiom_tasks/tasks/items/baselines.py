@@ -1,8 +1,7 @@
 """Baselines that know no idiom: what can be got from the options alone, or from letters shared with the question.
 
 Items are sound only if these stay near chance. The exception is `overlap` in `equivalent` where the two idioms share a
-word, because similar spelling is part of what is asked there. Where several options tie, each counts with its share, so
-a score is the expected accuracy of a guess among them.
+word, because similar spelling is part of what is asked there.
 """
 
 import math
@@ -47,10 +46,9 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
 
     - ``longest``, ``shortest``: the option with the most or the fewest characters.
     - ``position``: the position that is most often right, the best that a constant answer can do.
-    - ``middle``: the option whose letters are most like those of the other options. A trap is made to resemble the
-      right option, which therefore tends to stand in the middle of them.
-    - ``overlap``: the option whose letters are most like those of the question; in `usage`, whose options are no words
-      of the sentence, figurative if fewer letters of the idiom stand in the sentence than in half of the sentences.
+    - ``middle``: the option whose letters are most like those of the other options.
+    - ``overlap``: the option whose letters are most like those of the question; in `usage`, figurative if fewer letters
+      of the idiom stand in the sentence than in half of the sentences.
     - ``sentence``: only in `usage`: figurative if the sentence is longer than half of the sentences.
     - ``window``, ``ends``: only in `cloze`: naive Bayes, learned on the other items of the set, on the end of an option
       beside the three words on each side of the blank, or beside the last letters before it and the first after it.
@@ -66,12 +64,13 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
         return max(counts.values()) / len(items)
     if name == SENTENCE:
         return _split_accuracy(items, [float(len(item.text)) for item in items])
-    if name == OVERLAP and is_usage:
+    if name == OVERLAP and is_usage:  # whose options are no words of the sentence
         return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
     learned = name in (WINDOW, ENDS)
     of_items = _learned_preferences(items, name) if learned else [_preferences(item, name) for item in items]
     total = 0.0
     for item, preferences in zip(items, of_items, strict=True):
+        # Where several options tie, each counts with its share: the expected accuracy of a guess among them
         highest = max(preferences)
         total += (preferences[item.gold] == highest) / preferences.count(highest)
     return total / len(items)
@@ -104,6 +103,7 @@ def _learned_preferences(items: Sequence[Item], name: str) -> list[list[float]]:
         for of_option in features:
             score = 0.0
             for feature in sorted(of_option):
+                # On the other items only, or the right answer would be a part of what is learned
                 n_right = right[feature] - (feature in features[item.gold])
                 # Without any other item, the right options are to the wrong ones as one is to three
                 score += math.log((n_right + 1) / (wrong[feature] - in_item[feature] + 3))
@@ -129,6 +129,7 @@ def _preferences(item: Item, name: str) -> list[float]:
         return [float(len(text) if name == LONGEST else -len(text)) for text in texts]
     if name == OVERLAP:
         return [letter_overlap(item.text, text, item.language, item.target) for text in texts]
+    # The middle: traps are made to resemble the right option, which therefore tends to be most like the others
     totals = [0.0] * len(texts)
     for position, text in enumerate(texts):
         for other_position, other in enumerate(texts):

@@ -20,8 +20,8 @@ _PROMPTS = {  # in English; the answer is to be in the language of the idiom
 def explanations(lexicon: Lexicon, language: str) -> list[dict[str, str]]:
     """Return the questions about the test concepts of a language, in the order of the concepts, as rows for a harness.
 
-    Ordinary collocations, and entries without a meaning, are left out. An entry without an example is asked alone only.
-    The model sees the `prompt` alone, not the `reference`, the meaning in the lexicon.
+    Collocations, and entries without a meaning, are left out. The model sees the `prompt` alone, not the `reference`,
+    the meaning in the lexicon.
     """
     name = LANGUAGES[language].name
     rows = []

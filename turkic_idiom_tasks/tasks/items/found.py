@@ -1,7 +1,7 @@
 """Items from found text: which sense a use has, and which idiom is missing where a sentence says enough."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from turkic_idiom_tasks.dataset.sentences import FoundUse
 from turkic_idiom_tasks.tasks.items import item_types as types
@@ -17,7 +17,18 @@ def found_items(task: str, language: str, uses: Sequence[FoundUse]) -> tuple[Ite
     kind = types.CLOZE if task == CLOZE_OPEN else task
     asked: list[tuple[FoundUse, str, tuple[Option, ...], int]] = []  # with text, options and the position of the right
     if task == types.USAGE:
-        chosen = _both_senses(ordered)
+        # An idiom of two concepts is asked about once in a sentence
+        distinct = {(use.idiom, use.sentence): use for use in ordered}.values()
+        literal = [use for use in distinct if use.sense == LITERAL]
+        idiomatic = [use for use in distinct if use.sense != LITERAL]
+        has_literal = {use.idiom for use in literal}
+        # As many idiomatic uses, those of the same idioms first. Idioms take turns, so that few have many uses
+        n_earlier: Counter[str] = Counter()
+        ranks: dict[str, tuple[bool, int]] = {}
+        for use in idiomatic:
+            ranks[use.id] = (use.idiom not in has_literal, n_earlier[use.idiom])
+            n_earlier[use.idiom] += 1
+        chosen = literal + sorted(idiomatic, key=lambda use: ranks[use.id])[: len(literal)]
         positions = types.balanced([use.id for use in chosen], 2, purpose=f"position of {prefix}")
         for use in chosen:
             right, wrong = (LITERAL, FIGURATIVE) if use.sense == LITERAL else (FIGURATIVE, LITERAL)
@@ -34,20 +45,3 @@ def found_items(task: str, language: str, uses: Sequence[FoundUse]) -> tuple[Ite
     for use, shown, choices, place in asked:
         items.append(Item(prefix + use.id, kind, language, language, use.concept, use.idiom, shown, choices, place))
     return tuple(sorted(items, key=lambda item: item.id))
-
-
-def _both_senses(uses: Iterable[FoundUse]) -> list[FoundUse]:
-    """Return all literal uses and as many idiomatic ones, those of the same idioms first.
-
-    Idioms take turns, so that few of them have many uses. An idiom of two concepts is asked about once in a sentence.
-    """
-    distinct = {(use.idiom, use.sentence): use for use in uses}.values()
-    literal = [use for use in distinct if use.sense == LITERAL]
-    has_literal = {use.idiom for use in literal}
-    n_earlier: Counter[str] = Counter()
-    ranks: dict[str, tuple[bool, int]] = {}
-    idiomatic = [use for use in distinct if use.sense != LITERAL]
-    for use in idiomatic:
-        ranks[use.id] = (use.idiom not in has_literal, n_earlier[use.idiom])
-        n_earlier[use.idiom] += 1
-    return literal + sorted(idiomatic, key=lambda use: ranks[use.id])[: len(literal)]

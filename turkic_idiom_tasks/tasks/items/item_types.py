@@ -91,10 +91,9 @@ def stable_hash(*parts: str) -> int:
 def balanced(keys: Sequence[str], n_values: int, *, purpose: str) -> dict[str, int]:
     """Return key -> a number from 0 to `n_values` - 1, with counts that differ by at most one.
 
-    Every key has a number by its hash. Keys with the smallest second hash leave the numbers that are too frequent, and
-    each takes the number that its own hash prefers among those that are not frequent enough. The keys are distinct, in
-    any order; numbers for different purposes are independent.
+    The keys are distinct, in any order; numbers for different purposes are independent.
     """
+    # By hashes of each key alone, so that a key more or less changes the numbers of a few others at most
     keys_of: dict[int, list[str]] = {value: [] for value in range(n_values)}
     for key in keys:
         keys_of[stable_hash(purpose, key) % n_values].append(key)
@@ -103,7 +102,7 @@ def balanced(keys: Sequence[str], n_values: int, *, purpose: str) -> dict[str, i
     for value in most_frequent_first[: len(keys) % n_values]:
         quotas[value] += 1
     value_of: dict[str, int] = {}
-    leaving: list[str] = []
+    leaving: list[str] = []  # from the numbers that are too frequent, to those that are not frequent enough
     for value, members in keys_of.items():
         members.sort(key=lambda key: stable_hash(purpose, "leave", key))
         n_leaving = max(0, len(members) - quotas[value])

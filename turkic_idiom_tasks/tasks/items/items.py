@@ -6,38 +6,28 @@ from turkic_idiom_tasks.dataset.base import Dataset
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.splits import TEST
+from turkic_idiom_tasks.tasks.items import item_types as types
 from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
 from turkic_idiom_tasks.tasks.items.found import found_items
-from turkic_idiom_tasks.tasks.items.item_types import (
-    CLOZE,
-    EQUIVALENT,
-    EQUIVALENT_RIVALS,
-    MEANING,
-    MEANING_RIVALS,
-    N_RIVALS,
-    SITUATION,
-    USAGE,
-    Item,
-    ItemSet,
-    Kind,
-)
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
+from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Kind
 from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, OPEN_TASKS, open_item
-from turkic_idiom_tasks.tasks.items.rivals import Rivals
 from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
 
-_meaning_rivals = partial(meaning_items, kind=MEANING_RIVALS, source=Rivals)
-_equivalent_rivals = partial(equivalent_items, kind=EQUIVALENT_RIVALS, source=Rivals, twins_in_ten=0)
+_meaning_rivals = partial(meaning_items, kind=types.MEANING_RIVALS)
+_equivalent_rivals = partial(equivalent_items, kind=types.EQUIVALENT_RIVALS)
 KINDS |= {
-    MEANING: Kind(meaning_items),
-    EQUIVALENT: Kind(equivalent_items, is_directed=True),
-    USAGE: Kind(usage_items),
-    CLOZE: Kind(partial(written_items, kind=CLOZE)),
-    SITUATION: Kind(partial(written_items, kind=SITUATION)),
-    MEANING_RIVALS: Kind(_meaning_rivals, n_options=N_RIVALS, wording=MEANING),
-    EQUIVALENT_RIVALS: Kind(_equivalent_rivals, is_directed=True, n_options=N_RIVALS, wording=EQUIVALENT),
+    types.MEANING: Kind(meaning_items),
+    types.EQUIVALENT: Kind(equivalent_items, is_directed=True),
+    types.USAGE: Kind(usage_items),
+    types.CLOZE: Kind(partial(written_items, kind=types.CLOZE)),
+    types.SITUATION: Kind(partial(written_items, kind=types.SITUATION)),
+    types.MEANING_RIVALS: Kind(_meaning_rivals, n_options=types.N_RIVALS, wording=types.MEANING),
+    types.EQUIVALENT_RIVALS: Kind(
+        _equivalent_rivals, is_directed=True, n_options=types.N_RIVALS, wording=types.EQUIVALENT
+    ),
 }
 
 

@@ -57,25 +57,22 @@ class SimilarSpelling:
     def to_words_of(self, idiom: str, language: str) -> dict[str, float]:
         """Return concept -> how well its text spells the content words of an idiom of another language, above 0.
 
-        The sum over the words of the idiom of the similarity of the most similar word, if it is at least
-        `NEARLY_SPELT`.
+        It is the sum over the words of the idiom of the similarity of the most similar word, from `NEARLY_SPELT`.
         """
         likeness: dict[str, float] = {}
         for word in dict.fromkeys(content_stems(idiom, LANGUAGES[language])):
-            similar: dict[str, float] = {}
             if len(word) < _SHARED_PREFIX:  # one letter more or less makes another word
-                similar = {word: 1.0} if word in self._concepts else {}
+                similar = {word: 1.0}
             else:
+                similar = dict.fromkeys(self._words_with.get(word[:_SHARED_PREFIX], ()), NEARLY_SPELT)
                 for other, similarity, _ in process.extract(
                     word, self._words, scorer=Levenshtein.normalized_similarity, score_cutoff=NEARLY_SPELT, limit=None
                 ):
                     if len(other) >= _SHARED_PREFIX:
                         similar[other] = similarity
-                for other in self._words_with.get(word[:_SHARED_PREFIX], ()):
-                    similar.setdefault(other, NEARLY_SPELT)
             best: dict[str, float] = {}
             for other, similarity in similar.items():
-                for concept in self._concepts[other]:
+                for concept in self._concepts.get(other, ()):
                     best[concept] = max(similarity, best.get(concept, 0.0))
             for concept, similarity in best.items():
                 likeness[concept] = likeness.get(concept, 0.0) + similarity
@@ -89,6 +86,7 @@ def word_stems(text: str, language: str) -> tuple[frozenset[str], ...]:
     for span in words(text):
         word = span.of(text)
         if content_stems(word, LANGUAGES[language]):
+            # A stem at a cost is that of another verb, as `aç-` is for `açıldı` beside `açıl-`
             costs = stems(normalise(word, LANGUAGES[language]), language)
             content.append(frozenset(stem for stem, cost in costs.items() if not cost))
     return tuple(content)

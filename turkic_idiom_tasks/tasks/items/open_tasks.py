@@ -42,7 +42,8 @@ class OpenTask:
 
 
 def _sentence_besides_the_example(entry: Entry, _item: Item, _lexicon: Lexicon) -> str:
-    """Return a sentence with the idiom that is not its example, which `cloze` asks about; else the idiom alone."""
+    """Return a sentence with the idiom that is not its example; else the idiom alone."""
+    # The example is what `cloze` asks about
     further = [example.text for example in entry.examples if example.spans]
     return entry.paraphrased_example or next(iter(further), entry.idiom)
 

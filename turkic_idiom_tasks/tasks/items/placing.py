@@ -1,8 +1,7 @@
 """From questions to items: traps beside the right option, and the options in order.
 
 Three things that could give the right option away are balanced: its position, how many traps are longer, and how often
-it shares more letters with the question than any trap. The first choice of each is by a hash of the item's id; then as
-few items as possible are changed, so that an item more or less changes a few others at most.
+it shares more letters with the question than any trap.
 """
 
 import math
@@ -71,6 +70,8 @@ def _balance_overlap(
     def is_highest(question: Question, options: Sequence[Option]) -> bool:
         return all(has_more(question, question.gold, option) for option in options)
 
+    # Traps were first chosen by a hash of the item's id. As few items as possible are changed now, so that an item more
+    # or less changes a few others at most
     highest = {key for key, options in traps.items() if is_highest(questions[key], options)}
     # In an order of its own, or the exchanged items would be those of the first concepts of the alphabet
     for key in sorted(traps, key=lambda key: stable_hash("overlap", key)):

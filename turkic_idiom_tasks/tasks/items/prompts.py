@@ -100,20 +100,16 @@ def all_wordings() -> list[Wording]:
     return [*_ENGLISH.values(), *map(_native, LANGUAGES)]
 
 
-def by_characters(text: str) -> float:
-    """Return a rough number of tokens of a text."""
-    return len(text) / CHARACTERS_PER_TOKEN
-
-
 def cost(item_set: ItemSet, items: Sequence[Item], *, shots: int = 0) -> dict[str, str | int]:
     """Return the requests and tokens of a set, whose kind may be an open task, under the first English prompt.
 
-    A choice compares the likelihoods of the options; the tokens that a model writes are not counted. Each prompt has a
-    number of examples (`shots`), counted as long as the mean question. Chat templates and reasoning come on top.
+    The tokens that a model writes, chat templates and reasoning come on top.
     """
-    tokens = [(1 + shots) * by_characters(asked(item_set.kind, item)[0]) for item in items]
+    # Each example (`shots`) counts as if it were as long as the question itself
+    tokens = [(1 + shots) * (len(asked(item_set.kind, item)[0]) / CHARACTERS_PER_TOKEN) for item in items]
     n_choices, choice_tokens = 0, 0.0
     if item_set.kind not in OPEN_TASKS:
+        # A choice compares the likelihoods of the options, and each of them is a request of its own
         n_options = [len(item.options) for item in items]
         n_choices = sum(n_options)
         choice_tokens = sum(n * (n_tokens + ANSWER_TOKENS) for n, n_tokens in zip(n_options, tokens, strict=True))

@@ -1,8 +1,8 @@
 """Rivals: traps of the kinds `meaning_rivals` and `equivalent_rivals`, all of them near the right option in meaning.
 
 The traps come from ``nearest_concepts.jsonl``: for each concept those of the same part of speech among the 60 whose
-glosses and meanings have the nearest vectors, by intfloat/multilingual-e5-small. `benchmarks/nearest_concepts.py`
-writes it, so that no task needs an encoder. Concepts that are not in the file, as in other lexicons, are not asked.
+glosses and meanings have the nearest vectors, by intfloat/multilingual-e5-small. Concepts that are not in the file, as
+in other lexicons, are not asked.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from turkic_idiom_tasks.tasks.items.traps import Accepts, Choice, Question, Rela
 # Of the nearest concepts, as many come in the order of their likeness to the nearest trap rather than to the right
 # option. In their own order, the option most like the others was the right one in 21% of the items, now in 11%
 _N_UNLIKE = 15
+# Written by `benchmarks/nearest_concepts.py`, so that no task needs an encoder
 NEAREST = Path(__file__).with_name("nearest_concepts.jsonl")
 
 
@@ -35,8 +36,7 @@ class Rivals:
     ) -> tuple[Option, ...] | None:
         """Return the nine nearest traps, if possible `n_shorter` shorter ones; None if fewer are near.
 
-        None was judged `same` or `near` as the right option, or as another trap: without judgements there are no
-        traps, because a nearest concept may be right too. With `accepts` the first trap is one that it takes, if any.
+        With `accepts` the first trap is one that it takes, if any.
         """
         gold, lexicon = question.gold, self._relations.lexicon
         # A step further than elsewhere: of the options that a reader found defensible, half were two judgements away
@@ -44,6 +44,7 @@ class Rivals:
         choice = Choice(gold, barred, n_shorter, accepts=accepts, language=self._language, n_options=N_RIVALS)
         form = pool_keys(lexicon, gold, self._language)[0]
         near = []
+        # Without judgements there are no traps, because a nearest concept may be right too
         for concept in _nearest().get(gold.concept, ()) if self._relations.are_judged else ():
             candidate = Option(self._texts.get(concept, ""), concept)
             if candidate.text and pool_keys(lexicon, candidate, self._language)[0] == form:

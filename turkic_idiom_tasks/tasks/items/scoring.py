@@ -76,17 +76,16 @@ def image_of(item: Item) -> str:
 def score_open(task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
     """Return name -> score of answers to an open task; see `metrics.choice`, and `judge_open` for the arguments."""
     judgements = judge_open(task, items, answers, lexicon)
-    more = {"unjudged": [judgement.is_unjudged for judgement in judgements]}
+    judged = {
+        "exact": [judgement.is_exact for judgement in judgements],
+        "accepted": [judgement.is_accepted for judgement in judgements],
+        "lemma": [judgement.has_lemma for judgement in judgements],
+        "unreadable": [answer is None for answer in answers],
+        "unjudged": [judgement.is_unjudged for judgement in judgements],
+    }
     if OPEN_TASKS[task].n_answers > 1:
-        more["first"] = [judgement.is_first for judgement in judgements]
-    return open_scores(
-        [judgement.is_exact for judgement in judgements],
-        [judgement.is_accepted for judgement in judgements],
-        [judgement.has_lemma for judgement in judgements],
-        unreadable=[answer is None for answer in answers],
-        concepts=[item.concept for item in items],
-        more=more,
-    )
+        judged["first"] = [judgement.is_first for judgement in judgements]
+    return open_scores(judged, concepts=[item.concept for item in items])
 
 
 def judge_open(
@@ -189,16 +188,14 @@ def _has_stems(answer: str, form: str, language: str) -> bool:
 
 
 def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
-    """Return whether an idiom stands in the sentence where the answer was filled in, from its first word to its last.
-
-    A span may not reach out of the answer, so an answer that repeats half of the sentence is not accepted.
-    """
+    """Return whether an idiom stands where the answer was filled in, from its first word to its last."""
     if not answer:
         return False
     start = item.text.index(BLANK)
     end = start + len(answer)
     sentence = item.text.replace(BLANK, answer, 1)
     spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
+    # A span may not reach out of the answer, and so an answer that repeats half of the sentence is not accepted
     if not spans or not all(start <= span.start and span.end <= end for span in spans):
         return False
     answer_words = words(answer)
@@ -209,10 +206,8 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
 
 
 def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[str, float]:
-    """Return concept -> share of the panel whose first answer is accepted, of the items that the panel was asked.
-
-    Shares are not stored, because they change with the judged answers as the scores of models do.
-    """
+    """Return concept -> share of the panel whose first answer is accepted, of the items that the panel was asked."""
+    # Not stored, because they change with the judged answers as the scores of models do
     shares = {}
     for item in items:
         answers = panel_answers().get((task, item.language), {}).get(item.concept)

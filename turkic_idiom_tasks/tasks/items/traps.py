@@ -1,8 +1,7 @@
 """Traps: which wrong options stand beside a right one, and of which type they are.
 
 A trap is never a concept that was judged `same` or `near` as the right one, nor as a concept that means the same as the
-right one, and no two traps were judged so either. How close two concepts are depends on their own texts alone, not on
-frequencies in the lexicon, so a larger lexicon leaves the ranking of the old candidates as it is.
+right one, and no two traps were judged so either.
 """
 
 from __future__ import annotations
@@ -90,8 +89,7 @@ class Relations:
         """Return other concept -> how close it is in meaning, above 0 up to 1; others have nothing in common.
 
         The mean of Dice coefficients of content words: of the English glosses, and of the meanings in each language
-        that has both concepts. On the bundled lexicon, half of the concepts that were judged `same` or `near` are among
-        the seven closest by this measure, and 70% among the twenty closest.
+        that has both concepts.
         """
         if concept in self._closeness:
             return self._closeness[concept]
@@ -101,6 +99,8 @@ class Relations:
             for stem in stems:
                 others.update(self._concepts_with[language, stem])
         others.discard(concept)
+        # By their own texts alone, not by frequencies in the lexicon, so that a larger lexicon leaves the ranking of
+        # the old candidates as it is. Of the concepts judged `same` or `near`, half are among the seven closest
         closeness = {}
         for other in sorted(others):
             total, n_texts = 0.0, 0
@@ -137,13 +137,9 @@ class Pool:
     ) -> tuple[Option, ...] | None:
         """Return three traps for the right option of a question; None if the pool has too few.
 
-        The first is the closest in meaning, the second the one whose idiom is most like the idiom asked for. Where
-        there is no such one, a random one takes its place. The third is random: it has nothing in common with the right
-        option or the idiom, but if one of the other traps has a word in common with the right option, it has one in
-        common with the other of them, so that no option stands out by resembling another one.
-
-        Of the traps `n_shorter` are shorter than the right option, if the pool has such, and the others longer, so that
-        the length does not give the right option away. Stable choices depend on `key`, the id of the item.
+        The first is the closest in meaning, the second the one whose idiom is most like the idiom asked for, the third
+        is random, as is a substitute for one of the others. If the pool has such, `n_shorter` of them are shorter than
+        the right option, and the others longer. Stable choices depend on `key`, the id of the item.
         """
         gold, likeness = question.gold, question.likeness
         closeness = self._relations.closeness(gold.concept)
@@ -154,7 +150,8 @@ class Pool:
         related = closeness.keys() | likeness.keys()
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
             if trap == RANDOM:
-                # Without this rank, the option most like the others was the right one in 39% of the items
+                # If a trap has a word in common with the right option, this one has one in common with the other trap,
+                # so that no option stands out. Without it, the one most like the others was right in 39% of the items
                 rank = self._resemblance(choice, related=related)
             fitting = []
             for concept in rank:
@@ -192,14 +189,11 @@ class Pool:
         return resemblance
 
     def _random(self, choice: Choice, key: str, *, related: Collection[str]) -> Option | None:
-        """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none.
-
-        It is unrelated to the right option and has the length that is wanted if there is such; the length is given up
-        first, because a related trap may be a second right answer.
-        """
+        """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none."""
         start = bisect(self._hashes, stable_hash("item", key))
         ordered = self._ring[start:] + self._ring[:start]
         unrelated = [candidate for candidate in ordered if candidate.concept not in related]
+        # The length is given up first, because a related trap may be a second right answer
         for candidates, needs_length in ((unrelated, True), (unrelated, False), (ordered, True), (ordered, False)):
             for candidate in candidates:
                 if choice.fits(candidate, needs_length=needs_length, is_random=True):
@@ -208,11 +202,7 @@ class Pool:
 
 
 class Pools:
-    """Options of one kind and language, in a pool for each part of speech.
-
-    Texts of one part of speech are kept apart by whether they end in an infinitive, because sayings are listed among
-    the clauses both as sentences and as verbs. Where that leaves too few, all of the part of speech are taken.
-    """
+    """Options of one kind and language, in a pool for each part of speech."""
 
     def __init__(self, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
         """Make the pools of concept -> text."""
@@ -240,15 +230,13 @@ class Pools:
 def pool_keys(lexicon: Lexicon, candidate: Option, language: Language) -> list[tuple[str, bool | None]]:
     """Return what options beside a candidate have in common with it: part of speech and ending, or the former alone."""
     pos = part_of_speech(lexicon, candidate.concept)
+    # The ending too, because sayings are listed among the clauses both as sentences and as verbs
     last_word = lower(candidate.text, language).rstrip(" .!?")
     return [(pos, last_word.endswith(language.infinitives)), (pos, None)]
 
 
 def own_concepts(relations: Relations, *, language: str) -> dict[str, set[str]]:
-    """Return concept -> the concepts that its idiom expresses in a language, and those judged like them.
-
-    An idiom expresses the concepts of all entries that share one of its forms; see `Relations.alike`.
-    """
+    """Return concept -> the concepts that its idiom expresses in a language, and those judged like them."""
     forms_of: dict[str, set[str]] = {}
     concepts_with: dict[str, set[str]] = {}  # form -> concepts
     for concept, entry in relations.lexicon.of(language).items():
@@ -256,6 +244,7 @@ def own_concepts(relations: Relations, *, language: str) -> dict[str, set[str]]:
         for form in forms_of[concept]:
             concepts_with.setdefault(form, set()).add(concept)
     own = {}
+    # An idiom expresses the concepts of all entries that share one of its forms, so these are no wrong answers
     for concept, forms in forms_of.items():
         own[concept] = relations.alike(set().union(*(concepts_with[form] for form in forms)))
     return own

@@ -1,9 +1,9 @@
 """Items of the kinds `cloze` and `situation`, whose texts or options code cannot derive from the lexicon.
 
 A `cloze` item is a sentence whose idiom is blanked out. The options stand in ``cloze_options.jsonl``, each in the form
-that its gap needs. A sentence without options there is not asked about, nor is one of which a `usage` item names the
-idiom. A `situation` item is what happens or is said, without any idiom, and the idiom that a speaker would use.
-``situations.jsonl`` has the situations and their traps, the concepts closest in meaning.
+that its gap needs. A sentence without options there is not asked about. A `situation` item is what happens or is said,
+without any idiom, and the idiom that a speaker would use. ``situations.jsonl`` has the situations and their traps, the
+concepts closest in meaning.
 """
 
 from collections.abc import Mapping
@@ -37,6 +37,7 @@ def written_items(relations: Relations, language: str, target: str, *, split: st
         if row is None:
             continue
         if kind == CLOZE:
+            # With a literal example, a `usage` item shows the sentence with its idiom
             is_usable = entry.literal_example is None and row["text"] == blanked(entry)
             key, traps = row["key"], row["traps"]
         else:
@@ -56,10 +57,8 @@ def written_items(relations: Relations, language: str, target: str, *, split: st
 
 
 def blanked(entry: Entry) -> str | None:
-    """Return the example of an entry with `BLANK` in place of its idiom; None if other words interrupt the idiom.
-
-    The number of parts would tell which option is right.
-    """
+    """Return the example of an entry with `BLANK` in place of its idiom; None if other words interrupt the idiom."""
+    # The number of parts would tell which option is right
     if entry.example is None or entry.spans is None or len(entry.spans) > 1:
         return None
     (span,) = entry.spans
@@ -76,14 +75,11 @@ def _rows(kind: str) -> dict[tuple[str, str], dict[str, Any]]:
 def _written_traps(
     question: Question, *, written: Mapping[str, str], relations: Relations, **_choices: Any
 ) -> tuple[Option, ...] | None:
-    """Return the traps that were written for an item (concept -> text), with their types; there is nothing to choose.
-
-    None if one was judged to be like the right option since.
-    """
+    """Return the traps that were written for an item (concept -> text), with their types."""
     closeness = relations.closeness(question.gold.concept)
     options = []
     for concept, text in written.items():
-        if concept in question.excluded:
+        if concept in question.excluded:  # judged to be like the right option after it was written
             return None
         trap = LEXICAL if concept in question.likeness else NEAR if concept in closeness else RANDOM
         options.append(Option(text, concept, trap))

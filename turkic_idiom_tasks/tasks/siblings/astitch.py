@@ -6,8 +6,8 @@ https://github.com/H-TayyarMadabushi/AStitchInLanguageModels, or the folder ``Da
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import (
@@ -34,14 +34,14 @@ _TRIPLET_COLUMNS = ("original", "correct", "incorrect", "idiom")
 _LABEL_COLUMNS = ("label", "sentence1", "sentence2")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSentence:
-    """A row of Task 1."""
+class Labelled(NamedTuple):
+    """A sentence, or a pair of texts, with its label."""
 
-    label: int  # subtask A: 1 where the expression is NOT idiomatic; subtask B: 1 where sentence2 says what it means
-    sentence1: str  # with its neighbours where the context is included
-    sentence2: str  # the expression, or a candidate for its meaning; empty if it is excluded
-    idiom: str  # the expression; the sentence itself where no file says what its expression is
+    label: int  # 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means
+    first: str  # the sentence, with its neighbours where the context is included
+    second: str  # the idiom or, in subtask B, a candidate for its meaning; empty if there is none
+    idiom: str  # for intervals; the sentence itself where it is not known
+    language: str = ""  # code of a language of the benchmark; empty for others
 
 
 def astitch_dataset() -> PairDataset:
@@ -70,11 +70,7 @@ class AStitchData:
         self.root = roots[0]
 
     def pairs(self, subset: str) -> SentencePairs:
-        """Return the idiom pairs and general pairs in the test split of Task 2.
-
-        An incorrect pair has the gold score of the pair (E_c, E_i), as the column ``incorrect`` says; a row that
-        repeats an earlier one is left out, or refused if it states another gold score.
-        """
+        """Return the idiom pairs and general pairs in the test split of Task 2, without repeated rows."""
         folder = ASTITCH_LANGUAGES[subset]
         data = self.root / "Task2" / "CreateEvaluationData"
         rows: list[SentencePair] = []
@@ -93,6 +89,7 @@ class AStitchData:
                 continue
             if any(map(_is_missing, both)):
                 raise InputError(f"{place}: a pair without sim needs a correct and an incorrect sentence")
+            # The gold score of an incorrect pair is the model's own similarity of (E_c, E_i), which many rows share
             if both not in references:
                 references[both] = f"{name}/{REFERENCE}"
                 rows.append(SentencePair(references[both], *both, REFERENCE, 0.0, None, idiom, idiom))
@@ -105,10 +102,8 @@ class AStitchData:
         folder = self.root / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / ASTITCH_LANGUAGES[subset]
         return read_triplets(folder / "trainData" / "trainToPredict.csv")
 
-    def labelled(
-        self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True
-    ) -> list[LabelledSentence]:
-        """Return the rows of a file of Task 1; expressions that it lacks are from the file of subtask A that has them.
+    def labelled(self, subset: str, *, subtask: str, part: str, context: bool, idiom: bool = True) -> list[Labelled]:
+        """Return the rows of a file of Task 1.
 
         Subtask ``A`` asks whether the expression is idiomatic, ``B`` whether the second sentence says what it means.
         The parts are ``dev``, ``test``, ``train_zero_shot``, ``train_one_shot`` and ``train_few_shot``. In subtask A
@@ -117,6 +112,7 @@ class AStitchData:
         """
         around = "ContextIncluded" if context and subtask == "A" else "ContextExcluded"
         folder = self.root / "Task1" / "SubTaskA" / ASTITCH_LANGUAGES[subset]
+        # Only this file of subtask A says which expression a sentence is about
         idiom_of = {}
         for _, cells in read_whole_table(folder / f"{around}_IdiomIncluded" / f"{part}.csv", _LABEL_COLUMNS):
             idiom_of[cells["sentence1"]] = cells["sentence2"]
@@ -131,7 +127,7 @@ class AStitchData:
             if label not in ("0", "1"):
                 raise InputError(f"{place}: the label is {label!r}; it must be 0 or 1")
             expression = idiom_of.get(sentence, sentence)
-            sentences.append(LabelledSentence(int(label), sentence, cells.get("sentence2", ""), expression))
+            sentences.append(Labelled(int(label), sentence, cells.get("sentence2", ""), expression))
         return sentences
 
 
@@ -147,8 +143,9 @@ def read_triplets(path: Path) -> list[Triplet]:
 
 
 def read_general_pairs(path: Path) -> list[SentencePair]:
-    """Return the general pairs of a file without a header line: a score in [0, 1] and two sentences in each row."""
+    """Return the general pairs of a file: a score in [0, 1] and two sentences in each row."""
     rows = []
+    # Not as a table, because the file has no header line
     for line, _, cells in read_records(path, read_text(path), ","):
         if len(cells) != 3:
             raise InputError(f"{path}:{line}: {len(cells)} cells; a row has a score and two sentences")

@@ -51,12 +51,7 @@ def chengyu_path(split: str) -> Path:
 
 
 def read_chengyu(path: Path) -> SentencePairs:
-    """Return the pairs of a file of ChengyuSTS.
-
-    Where the similarity is empty, the pair (S, A_i) has the gold score of the model's own similarity of (A_c, A_i). A
-    row with braces is an idiom pair. A row that repeats an earlier one is left out, or refused if its similarity is
-    another one.
-    """
+    """Return the pairs of a file of ChengyuSTS, without repeated rows."""
     pairs: list[SentencePair] = []
     earlier: dict[tuple[str | None, ...], tuple[str, object]] = {}  # see `repeats_row`
     for place, row, similarity in _rows(path):
@@ -66,12 +61,14 @@ def read_chengyu(path: Path) -> SentencePairs:
         if repeats_row(place, (row.original, row.correct, row.incorrect), score, earlier):
             continue
         if score is not None:
+            # Only the rows of idiom pairs have braces
             kind = GENERAL if not idiom else CORRECT if row.correct else INCORRECT
             other = row.correct or row.incorrect or ""
             pairs.append(SentencePair(name, row.original, other, kind, score, None, concept, idiom))
             continue
         if row.correct is None or row.incorrect is None:
             raise InputError(f"{place}: a row without sim needs both A_c and A_i")
+        # Without a stated similarity, that of (S, A_i) should be the model's own of (A_c, A_i)
         kind, reference = INCORRECT if idiom else GENERAL, f"{name}/{REFERENCE}"
         pairs.append(SentencePair(name, row.original, row.incorrect, kind, None, reference, concept, idiom))
         pairs.append(SentencePair(reference, row.correct, row.incorrect, REFERENCE, 0.0, None, concept, idiom))

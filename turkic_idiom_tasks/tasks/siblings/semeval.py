@@ -2,8 +2,7 @@
 
 The data has no licence that lets us bundle it. The reader takes a clone of its repository, or in subtask B the folder
 of a part. A part is a table of pairs, such as ``dev.csv``; its gold file, such as ``dev.gold.csv``, states for each
-scored pair a similarity or the pair whose similarity counts. Subsets are ``eng``, ``por`` and ``glg``; Galician is in
-the test alone.
+scored pair a similarity or the pair whose similarity counts. Subsets are ``eng``, ``por`` and ``glg``.
 """
 
 import os
@@ -38,10 +37,7 @@ _SENTENCE_COLUMNS = ("language", "mwe", "previous", "target", "next")
 
 
 def semeval_dataset(*, gold: bool = True) -> PairDataset:
-    """Return the most recent part that has a gold file; without `gold` the most recent one, to be submitted.
-
-    Pairs without a gold score of their own, all of them without `gold`, have the score 0 and are of no kind.
-    """
+    """Return the most recent part that has a gold file; without `gold` the most recent one, to be submitted."""
     name = os.environ.get(SEMEVAL_VARIABLE, "")
     places = [(Path(name, "SubTaskB", folder), part) for part, folder in _PARTS.items()]
     for folder, part in [*places, *((Path(name), part) for part in _PARTS)] if name else []:
@@ -61,6 +57,7 @@ def _read(path: Path, gold_path: Path | None) -> Iterator[tuple[str, SentencePai
     by_language: dict[str, list[SentencePair]] = {}
     for _, cells in read_whole_table(path, _PAIR_COLUMNS):
         name, idiom = cells["id"], "" if cells["mwe1"].lower() == "none" else cells["mwe1"]
+        # A pair without gold is there for other pairs to refer to; without a gold file all pairs are to be submitted
         kind, score, other = GENERAL if gold_path is None else REFERENCE, "0", None
         place = str(path)
         if name in gold:
@@ -73,14 +70,15 @@ def _read(path: Path, gold_path: Path | None) -> Iterator[tuple[str, SentencePai
     if gold:
         raise InputError(f"{gold_path}: the pair {min(gold)} is not in {path}; take both files from the same release")
     for subset, language in SEMEVAL_LANGUAGES.items():
+        # No part but the test has Galician
         if any(row.kind != REFERENCE for row in by_language.get(language, ())):
             yield subset, SentencePairs(subset, by_language[language])
 
 
 def semeval_sentences(subset: str, part: str, *, context: bool) -> list[tuple[int, str, str]]:
-    """Return label, sentence and expression of the rows of subtask A; label 0 is idiomatic.
+    """Return label, sentence and expression of the rows of a part: `train_zero_shot`, `train_one_shot` or `dev`.
 
-    The parts are ``train_zero_shot``, ``train_one_shot`` and ``dev``, whose labels are in a file of their own.
+    This is subtask A, where label 0 is idiomatic.
     """
     name = os.environ.get(SEMEVAL_VARIABLE, "")
     folder = Path(name, "SubTaskA", "Data")
@@ -89,6 +87,7 @@ def semeval_sentences(subset: str, part: str, *, context: bool) -> list[tuple[in
     gold, key = {}, "label"
     if part == "dev":
         labelled = read_whole_table(folder / "dev_gold.csv", ("id", "label"))
+        # Here alone the labels stand in a file of their own
         gold, key = {row["id"]: row["label"] for _, row in labelled}, "id"
     sentences = []
     for place, cells in read_whole_table(folder / f"{part}.csv", (*_SENTENCE_COLUMNS, key)):

@@ -127,6 +127,7 @@ def _read_prose(text: str, sentence: SearchableSentence) -> Tags | None:
         if 0 < len(candidate.split()) <= MAX_LINE and not sentence.is_copied_by(candidate):
             idioms.append(candidate)
     tags = _look_up(idioms, sentence)
+    # Prose in which no idiom is found does not say that there is none, so it is a format error
     marks_anything = tags is not None and any(tag != OUTSIDE for tag in tags)
     return tags if marks_anything else None
 
@@ -141,7 +142,7 @@ def _json_values(text: str) -> Iterator[Any]:
             return
         try:
             value, position = decoder.raw_decode(text, start.start())
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # the latter for thousands of brackets, one in the other
             position = start.start() + 1
         else:
             yield value
@@ -198,7 +199,8 @@ def _read_tagged(text: str, sentence: SearchableSentence) -> Tags:
 
 
 def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentence) -> list[Span]:
-    """Return the spans in the sentence of the marked words of a copy, which may have mistakes in other words."""
+    """Return the spans in the sentence of the marked words of a copy."""
+    # By words, because the copy may have mistakes in the others
     copied_words = words(copy)
     copied = [fold(word.of(copy), sentence.language) for word in copied_words]
     folded = [word.of(sentence.folded) for word in sentence.words]
@@ -216,10 +218,11 @@ def _aligned_marks(copy: str, marks: Sequence[Span], sentence: SearchableSentenc
 
 
 def _look_up(idioms: Sequence[str], sentence: SearchableSentence, *, strict: bool = False) -> Tags | None:
-    """Look up idioms in the sentence, the longest first, each at its first free place."""
+    """Look up idioms in the sentence, each at its first free place."""
     if len(idioms) > MAX_IDIOMS:
         return None
     spans: list[Span] = []
+    # The longest first, because a shorter one may be a part of it and would take its place
     for idiom in sorted(idioms, key=len, reverse=True):
         normal = unicodedata.normalize("NFC", idiom)
         parts = [normal] if strict else _GAP.split(normal)[:MAX_IDIOMS]

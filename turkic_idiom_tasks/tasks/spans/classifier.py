@@ -17,7 +17,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
-from turkic_idiom_tasks.metrics.spans import span_f1_interval, subword_scores, word_scores
+from turkic_idiom_tasks.metrics.spans import span_f1_interval, token_accuracy, token_scores, word_scores
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.results.predictions import Tags
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, TAG_LETTERS
@@ -83,7 +83,7 @@ class TokenClassifier:
             dtype=getattr(torch, dtype),
             output_loading_info=True,
         )
-        if report["missing_keys"]:
+        if report["missing_keys"]:  # which transformers fills at random, with a warning at most
             raise InputError(
                 f"{name_or_path}: has no weights for {', '.join(sorted(report['missing_keys'])[:3])}; it is not "
                 "fine-tuned for tagging words: use turkic-idiom finetune span"
@@ -103,10 +103,7 @@ class TokenClassifier:
         batch_size: int = BATCH_SIZE,
         progress: bool = True,
     ) -> list[Prediction]:
-        """Return the tags of every sentence, in order; see `encode_words`.
-
-        A batch is one forward pass; the longest sentences come first. With `progress` it is shown on stderr.
-        """
+        """Return the tags of every sentence, in order; see `encode_words`."""
         # Sentences of a like length need little padding, and memory that is too small shows in the first batch
         longest_first = sorted(range(len(sentences)), key=lambda number: -sum(map(len, sentences[number])))
         predictions: dict[int, Prediction] = {}
@@ -119,7 +116,6 @@ class TokenClassifier:
         return [predictions[number] for number in range(len(sentences))]
 
     def _predict_batch(self, sentences: list[Sequence[str]], languages: list[str]) -> list[Prediction]:
-        """Tag sentences in windows; of two that share a sub-word, the one whose middle is nearer decides its tag."""
         overlap = min(OVERLAP, self.max_length // 4)
         encoded = encode_words(self.tokenizer, sentences, languages, max_length=self.max_length, overlap=overlap)
         sentence_of_row = encoded.pop("overflow_to_sample_mapping")
@@ -136,6 +132,7 @@ class TokenClassifier:
             for column, word in enumerate(encoded.word_ids(row)):
                 if word is None:
                     continue
+                # Of two windows that share a sub-word, the one whose middle is nearer decides its tag
                 if window == 0 or position_in_window >= overlap // 2:
                     subwords[sentence][window * step + position_in_window] = (word, self._tags[outputs[row][column]])
                 position_in_window += 1
@@ -158,9 +155,10 @@ def encode_words(
 ) -> Any:
     """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
 
-    For a tokenizer that lower-cases, words are lower-cased here, by language. A row has at most `max_length` sub-words,
-    special tokens included. The rows of a longer sentence share `overlap` sub-words; None cuts the sentence off.
+    A row has at most `max_length` sub-words, special tokens included. The rows of a longer sentence share `overlap`
+    sub-words; None cuts the sentence off.
     """
+    # Here, by language, because a tokenizer that lower-cases knows no dotless i
     if lowers_case(tokenizer):
         lowered = []
         for words, code in zip(sentences, languages, strict=True):
@@ -172,7 +170,6 @@ def encode_words(
         is_split_into_words=True,
         truncation=True,
         max_length=max_length,
-        verbose=False,
         **windows,
     )
 
@@ -187,7 +184,9 @@ def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction
     gold = [sentence.tags for sentence in sentences.rows]
     predicted = [prediction.tags for prediction in predictions]
     interval = span_f1_interval(gold, predicted, sentences.concepts)
-    subwords = [project_tags(tags, one.owners) for tags, one in zip(gold, predictions, strict=True)]
+    # Most likely the paper's scores are those of sub-words
+    gold_subwords = [project_tags(tags, one.owners) for tags, one in zip(gold, predictions, strict=True)]
+    subwords = [prediction.subword_tags for prediction in predictions]
     return {
         **word_scores(gold, predicted),
         "span_f1_ci_low": interval.low,
@@ -195,5 +194,6 @@ def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction
         "n_sentences": float(len(gold)),
         "n_idioms": float(len(set(sentences.concepts))),
         "small_sample": float(len(gold) < SMALL_N),
-        **subword_scores(subwords, [prediction.subword_tags for prediction in predictions]),
+        **token_scores(gold_subwords, subwords).named("subword"),
+        "subword_accuracy": token_accuracy(gold_subwords, subwords),
     }

@@ -12,10 +12,7 @@ EDGE_SIGNS = " \t\n\"'“”„«»‘’`*.,;:!?()[]"  # signs that models put 
 
 
 class SearchableSentence:
-    """A sentence with its words in the forms that are used to look up idioms.
-
-    A punctuation mark or an emoji matches only itself, and is never an idiom by itself.
-    """
+    """A sentence with its words in the forms that are used to look up idioms."""
 
     def __init__(self, text: str, tokens: Sequence[str], language: Language) -> None:
         self.text = text  # NFC
@@ -50,11 +47,11 @@ class SearchableSentence:
         if strict:
             return self._find_text(idiom, self.text, taken)
         text = fold(idiom.strip(EDGE_SIGNS), self.language)
-        if len(text) > 2 * len(self.text):
+        if len(text) > 2 * len(self.text):  # too long to stand in the sentence, so its stems need not be made
             return None
         units = _stems_of_words(text, self.language)
         word_positions = [position for position, (_, _, is_word) in enumerate(units) if is_word]
-        if not word_positions:
+        if not word_positions:  # a punctuation mark or an emoji is never an idiom by itself
             return None
         place = self._find_text(text, self.folded, taken)
         if place is not None:
@@ -80,9 +77,10 @@ class SearchableSentence:
 
 
 def _stems_of_words(text: str, language: Language) -> list[tuple[Span, str, bool]]:
-    """Return the place and the stem of every word and sign, and whether it is a word; a sign is its own stem."""
+    """Return the place and the stem of every word and sign, and whether it is a word."""
     stems = []
     for place in words(text):
+        # A sign has no skeleton, and is its own stem, so that it matches only itself
         stem = skeleton(place.of(text), language)
         stems.append((place, stem or place.of(text), bool(stem)))
     return stems
@@ -94,10 +92,5 @@ def _is_free(place: Span, taken: Sequence[Span]) -> bool:
 
 def _same_stem(first: str, second: str) -> bool:
     """Return whether two skeletons have the same beginning: at least half of the shorter one and two letters."""
-    if first == second:
-        return True
-    shorter = min(len(first), len(second))
-    n_shared = 0
-    while n_shared < shorter and first[n_shared] == second[n_shared]:
-        n_shared += 1
-    return n_shared >= max(2, (shorter + 1) // 2)
+    needed = max(2, (min(len(first), len(second)) + 1) // 2)
+    return first[:needed] == second[:needed]  # a text of one letter is only like itself

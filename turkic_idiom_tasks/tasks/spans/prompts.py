@@ -2,9 +2,6 @@
 
 An idiom that other words interrupt counts as its fragments, as in the tags; the prompts say so. The question in a
 language of the benchmark is a part of its record.
-
-No stop string ends an answer, because a reasoning model may write any part of the prompt in its thoughts. If a model
-without reasoning continues with a question of its own, `own_turns` cuts its answer off there.
 """
 
 import json
@@ -75,6 +72,7 @@ def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str
     The first part is the text before the next question in the form of a prompt. If that question is a repetition of the
     model's own, the text after it is a part too. A question about another sentence ends the answer.
     """
+    # Instead of a stop string, because a reasoning model may write any part of the prompt in its thoughts
     start = 0
     for line in _question_line(tuple(LANGUAGES)).finditer(text):
         yield text[start : line.start()]

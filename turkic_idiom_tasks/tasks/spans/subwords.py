@@ -10,10 +10,7 @@ Labelling = Literal["all", "first"]  # sub-words of a word that have its label i
 
 
 def project_tags(tags: Sequence[str], owners: Sequence[int]) -> list[str]:
-    """Return the tag of every sub-word: the word's tag for its first sub-word, then I, or O for a word outside.
-
-    This is the paper's rule. The owner of a sub-word is the position of its word.
-    """
+    """Return the tag of every sub-word by the paper's rule; the owner of a sub-word is the position of its word."""
     projected = []
     for position, owner in enumerate(owners):
         is_first = position == 0 or owners[position - 1] != owner

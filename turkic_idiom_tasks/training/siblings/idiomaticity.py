@@ -24,9 +24,10 @@ from turkic_idiom_tasks.io.files import write_json
 from turkic_idiom_tasks.io.reading import read_json
 from turkic_idiom_tasks.metrics.classification import macro_f1, macro_f1_interval
 from turkic_idiom_tasks.results.record import installed_versions
+from turkic_idiom_tasks.tasks.siblings.astitch import Labelled
 from turkic_idiom_tasks.training.cards import new_model, without_nan
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
-from turkic_idiom_tasks.training.siblings.labelled import Labelled, LabelledData
+from turkic_idiom_tasks.training.siblings.labelled import LabelledData
 from turkic_idiom_tasks.training.trainer import KeepBest, Weights, load_with_new_head, set_weights, train_model
 
 

@@ -11,7 +11,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.dataset.similarity import content_digest
@@ -21,7 +20,7 @@ from turkic_idiom_tasks.io.csv_files import read_table
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_idiom, is_test_concept, retrieval_split
-from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData
+from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData, Labelled
 from turkic_idiom_tasks.tasks.siblings.semeval import semeval_sentences
 from turkic_idiom_tasks.training.regimes import text_key
 
@@ -33,16 +32,6 @@ DODIOM_SOURCE = "https://github.com/Dodiom/dodiom"
 _SHOTS = {ZERO_SHOT: 0, ONE_SHOT: 1, FEW_SHOT: 4}  # sentences of each label and idiom; the paper has 1 to 4
 _DODIOM_COLUMNS = ("idiom", "submission", "category")
 _DODIOM_LABELS = {"idiom": IDIOMATIC, "nonidiom": NOT_IDIOMATIC}
-
-
-class Labelled(NamedTuple):
-    """A sentence, or a pair of texts, with its label."""
-
-    label: int  # 0 if the idiom is meant, 1 if not; in subtask B 1 if the second text is what the expression means
-    first: str  # the sentence
-    second: str  # the idiom or, in subtask B, a candidate for its meaning; empty if there is none
-    idiom: str  # for intervals; the sentence itself where it is not known
-    language: str = ""  # code of a language of the benchmark; empty for others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,10 +87,9 @@ def build_labelled(
         copy = AStitchData()
         rows = {}
         for part in (*parts, "dev", "test"):
-            labelled = copy.labelled(
+            rows[part] = copy.labelled(
                 subset, subtask=subtask, part=part, context=CONTEXT in inputs, idiom=IDIOM in inputs
             )
-            rows[part] = [Labelled(row.label, row.sentence1, row.sentence2, row.idiom) for row in labelled]
         return _checked(f"{ASTITCH}, {subset}", [rows[part] for part in parts], rows["dev"], rows["test"])
     if data == SEMEVAL:
         rows = {}
