@@ -131,6 +131,7 @@ class HubDataset(Dataset):
             )
         concepts: dict[str, Concept] = {}
         entries: dict[str, dict[str, Entry]] = {}
+        # The configs have no file of concepts: each entry states its own, and that of the first language counts.
         for code in languages:
             entries[code] = {}
             for place, row in self._rows(f"lexicon-{code}", _ENTRY_COLUMNS, optional=_MORE_COLUMNS):
@@ -253,10 +254,9 @@ class HubDataset(Dataset):
 
 
 def open_dataset(name: str = "") -> Dataset:
-    """Open the data that a name stands for.
+    """Open a lexicon directory, a local directory in the Hub layout, or ``ORG/NAME`` with or without ``@REVISION``.
 
-    It is a lexicon directory, a local directory in the Hub layout, ``ORG/NAME`` or ``ORG/NAME@REVISION`` on the Hub, or
-    empty for the bundled lexicon.
+    The latter is a dataset on the Hub; an empty name stands for the bundled lexicon.
     """
     if not name:
         return LexiconDataset(load_lexicon(BUNDLED), BUNDLED_PATH)
