@@ -115,8 +115,7 @@ def build_retrieval(
     by_text: dict[str, str] = {}
     for concept, entry in sorted(lexicon.of(target.code).items()):
         text = getattr(entry, spec.document)
-        # In a test the pool is ALL entries, as in the paper; otherwise it has none of the test split, which training may
-        # not see.
+        # In a test the pool is ALL entries, as in the paper; for other splits it is those that training may see.
         if text is not None and (split == TEST or retrieval_split(concept) != TEST):
             document_of[concept] = by_text.setdefault(text, f"{target.subset}:{concept}")
             documents[document_of[concept]] = text
