@@ -37,5 +37,4 @@ HEADWORDS = [
 
 @pytest.mark.parametrize(("headword", "citation", "variants"), HEADWORDS)
 def test_forms_of_a_headword(headword, citation, variants):
-    forms = resolve_forms(headword)
-    assert (forms.citation, forms.variants) == (citation, variants)
+    assert resolve_forms(headword) == (citation, variants)

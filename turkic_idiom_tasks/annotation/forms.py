@@ -44,9 +44,9 @@ def idiom_forms(idiom: str, code: str) -> tuple[Form, ...]:
     citations: list[str] = []
     variants: list[str] = []
     for text in _readings(idiom):
-        resolved = resolve_forms(text)
-        citations.append(resolved.citation)
-        variants += resolved.variants
+        citation, variants_of_text = resolve_forms(text)
+        citations.append(citation)
+        variants += variants_of_text
     # Variants come last, where the limit on the number of forms cuts.
     distinct: dict[tuple[str, ...], None] = {}
     for text in (*citations, *variants):

@@ -1,7 +1,6 @@
 """Forms that an abbreviated headword of a dictionary stands for: the citation form, then variants."""
 
 import re
-from typing import NamedTuple
 
 _SLOT = re.compile(r"\s*[(\[][\s.…,?–-]*[)\]]")  # `desa (...)`, an empty place for an argument
 _REMARK = re.compile(r"\s*\([^()]*:[^()]*\)")  # `(shakllari: ...)`, its other forms
@@ -21,15 +20,8 @@ _EDGES = " \t.,;:=–—-"
 _MOST_FORMS = 6
 
 
-class Forms(NamedTuple):
-    """Citation form and variants of a headword."""
-
-    citation: str
-    variants: tuple[str, ...]
-
-
-def resolve_forms(headword: str) -> Forms:
-    """Return the forms that a headword abbreviates; letter case is left as it is."""
+def resolve_forms(headword: str) -> tuple[str, tuple[str, ...]]:
+    """Return the citation form that a headword abbreviates, and its variants; letter case is left as it is."""
     forms = [_WRAPPED.sub("(", _SLOT.sub("", _REMARK.sub("", headword)))]
     # The order matters: parentheses with a space before them hold words, those left after that step hold letters.
     for step in (_sides_of_dash, _slashes, _spaced_groups, _square_brackets, _attached):
@@ -46,10 +38,10 @@ def resolve_forms(headword: str) -> Forms:
         if text:
             tidied[text] = None
     if not tidied:
-        return Forms("", ())
+        return "", ()
     citation, *others = tidied
     fewest_words = min(2, len(citation.split()))  # one word of a longer idiom is a fragment, not a variant
-    return Forms(citation, tuple(form for form in others if len(form.split()) >= fewest_words))
+    return citation, tuple(form for form in others if len(form.split()) >= fewest_words)
 
 
 def has_unmatched_brackets(text: str) -> bool:
