@@ -134,6 +134,7 @@ def build_retrieval(
     strict_qrels: dict[str, dict[str, int]] = {}
     seen: set[str] = set()
     for concept, entry in sorted(lexicon.of(source.code).items()):
+        # Of concepts with the same idiom the first one asks, for the documents of all of them.
         if retrieval_split(concept) != split or concept not in askable or entry.idiom in seen or entry.collocation:
             continue
         seen.add(entry.idiom)

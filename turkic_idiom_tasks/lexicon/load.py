@@ -261,6 +261,7 @@ def write_lexicon(
         files[LANGUAGES_FILE] = own_languages
     if all_reviews:
         files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
+    # Or a file of a language without entries now could stay from the lexicon that is replaced.
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 
 
