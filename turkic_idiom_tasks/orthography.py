@@ -23,7 +23,7 @@ def clean(text: str, language: Language) -> str:
         letters = language.turned_comma_after + language.turned_comma_after.upper()
         text = re.sub(f"(?<=[{letters}])[{_APOSTROPHE_LIKE}]", TURNED_COMMA, text)
         text = re.sub(rf"(?<=[^\W{letters}])[{_APOSTROPHE_LIKE}](?=\w)", APOSTROPHE, text)
-    # Such as s and t with a comma below, which look like those with a cedilla.
+    # For example s and t with a comma below, where those with a cedilla are meant.
     look_alikes: dict[str, str | int | None] = {**language.look_alikes}
     look_alikes |= {wrong.upper(): right.upper() for wrong, right in language.look_alikes.items()}
     return _SPACE.sub(" ", text.translate(str.maketrans(look_alikes))).strip()
@@ -62,7 +62,7 @@ def _lower_table(dotless_i: bool) -> dict[int, str]:
 
 def letters_outside(text: str, language: Language) -> list[str]:
     """Return the letters of `text` that are not in the language's alphabet, in order, without repeats."""
-    # Where no apostrophe stands for a letter, one is punctuation (`Ankara'ya`).
+    # In a language without letters that an apostrophe stands for, it is punctuation (`Ankara'ya`).
     stand_for_letters = _APOSTROPHE_LIKE if language.turned_comma_after else TURNED_COMMA + APOSTROPHE
     outside = []
     for character in dict.fromkeys(lower(text, language)):
@@ -74,7 +74,7 @@ def letters_outside(text: str, language: Language) -> list[str]:
 
 def to_common(text: str, language: Language) -> str:
     """Return lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`."""
-    # Letter by letter, not by sounds. It is all that the built-in baseline knows about how the languages are related.
+    # Letters are mapped, not sounds. This is all that the built-in baseline knows about how the languages are related.
     pattern, mapping = _common_pattern(language)
     lowered = lower(unicodedata.normalize("NFC", text), language)
     if language.turned_comma_after:
@@ -85,7 +85,7 @@ def to_common(text: str, language: Language) -> str:
 @cache
 def _common_pattern(language: Language) -> tuple[re.Pattern[str], dict[str, str]]:
     mapping = language.to_common
-    # Or the letters of a digraph would be mapped one by one.
+    # Otherwise the letters of a digraph would be mapped one by one.
     longest_first = sorted(mapping, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))), mapping
 
@@ -131,7 +131,7 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 def content_stems(text: str, language: Language) -> list[str]:
     """Return the skeletons of the words of a text, in order, without function words."""
-    # In the common orthography, because Gagauz `dil` (tongue) and `diil` (not) have the same skeleton.
+    # They are recognised before vowels are folded: Gagauz `dil` (tongue) and `diil` (not) have the same skeleton.
     return _skeletons(text, language, left_out=_in_common(language.function_words, language))
 
 

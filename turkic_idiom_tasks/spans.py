@@ -37,7 +37,7 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
     """Return the tag of every word; one that a span touches is inside it. Spans are in order and do not overlap."""
     tags = [OUTSIDE] * len(words)
     for span in spans:
-        # Each fragment of a discontinuous idiom, too: one that begins with I is not valid IOB2.
+        # A further fragment of a discontinuous idiom begins with B too: one that begins with I is not valid IOB2.
         next_tag = BEGIN
         for number, word in enumerate(words):
             is_touched = word.start < span.end and span.start < word.end

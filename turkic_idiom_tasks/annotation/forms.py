@@ -47,7 +47,7 @@ def idiom_forms(idiom: str, code: str) -> tuple[Form, ...]:
         citation, variants_of_text = resolve_forms(text)
         citations.append(citation)
         variants += variants_of_text
-    # Variants come last, where the limit on the number of forms cuts.
+    # Variants come last, so that the limit on the number of forms leaves out variants first.
     distinct: dict[tuple[str, ...], None] = {}
     for text in (*citations, *variants):
         tokens = [normalise(span.of(text), language) for span in words(text)]

@@ -129,7 +129,7 @@ def best_match(
     bound = HIGHEST_COST + 1e-9  # sums of tenths are not exact
     n_steps = 0
 
-    # Depth first through the candidates of each word; the best cost so far cuts off what cannot become cheaper.
+    # The search goes depth first, so that the best cost so far cuts off what cannot become cheaper.
     def extend(number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
         nonlocal best, bound, n_steps
         n_steps += 1

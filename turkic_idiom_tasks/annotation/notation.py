@@ -121,7 +121,7 @@ def _square_brackets(text: str) -> list[str]:
 
 def _attached(text: str) -> list[str]:
     """Return the form with its optional letters (``adab(i)``), then without them where the bare stem is a word."""
-    # With them first, because the possessive belongs to the citation form.
+    # The form with them comes first, because the possessive belongs to the citation form.
     forms = [_ATTACHED.sub(r"\1", text)]
     bare = []
     for group in _ATTACHED.finditer(text):

@@ -264,10 +264,10 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name).expanduser()
     except RuntimeError:  # there is no such user
         directory = Path(name)
-    # Or a folder that a killed process had moved aside would be taken for a name on the Hub.
+    # A folder that a killed process had moved aside would otherwise be taken for a name on the Hub.
     restore_folder(directory)
     if directory.is_dir():
-        # Before the files are looked for, because all of them may be of languages that the folder brings.
+        # This comes first, because all files may be of languages that the folder brings.
         add_languages(directory)
         expected = [f"{code}.jsonl" for code in LANGUAGES]
         if any((directory / name).is_file() for name in expected):

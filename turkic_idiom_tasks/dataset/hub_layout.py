@@ -90,7 +90,7 @@ class HubFiles:
             names: dict[str, None] = {}  # of the columns that any row has, in order
             read: list[dict[str, Any]] = []
             with self._reading(config, path):
-                # Not by `datasets`, which keeps files in a cache by the name of their folder: it could return the
+                # The `datasets` library would keep files in a cache by the name of their folder, and could return the
                 # content of another dataset.
                 if path.suffix == ".parquet":
                     names, read = _parquet_rows(path, (*wanted, *optional))
@@ -172,7 +172,7 @@ def download(name: str) -> HubFiles:
         # The client compares sizes only. Its cache names a content by its hash, a git blob id or SHA-256.
         content, stated = path.read_bytes(), path.readlink().name
         if _HASH.fullmatch(stated) and stated not in (hashlib.sha256(content).hexdigest(), git_hash(content)):
-            # Both, or the client would find the file in its cache and not download it again.
+            # While the content is in the cache, the client would link it again rather than download it.
             real_path(path).unlink()
             path.unlink()
             raise InputError(

@@ -183,7 +183,7 @@ def _read_remote(target: Target, revision: str) -> tuple[str | None, dict[str, R
         head = str(api.repo_info(target.name, repo_type=target.kind, revision=revision).sha)
     except errors.RepositoryNotFoundError:
         return None, {}
-    # Of this commit, because a branch may move between the two requests.
+    # The files are asked for by the commit, because a branch may move between the two requests.
     tree = api.list_repo_tree(target.name, repo_type=target.kind, revision=head, recursive=True)
     return head, {item.path: item for item in tree if isinstance(item, RepoFile)}
 

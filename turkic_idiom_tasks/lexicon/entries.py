@@ -290,6 +290,6 @@ def parse_row(
     try:
         value = adapter.validate_python(stated, context=context)
     except ValidationError as error:
-        # Each once: pydantic, too, names a missing key for which the adapter has no default.
+        # Pydantic, too, names a missing key if the adapter has no default for it, so each fault is listed once.
         return None, list(dict.fromkeys([*problems, *faults(error)]))
     return (None if problems else value), problems

@@ -209,7 +209,7 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
 def content_revision(directory: Path) -> str:
     """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits; order, line ends, blank lines do not matter."""
     digest = hashlib.sha1(usedforsecurity=False)
-    # Without reviews, because they change no score.
+    # Reviews are left out, because they change no score.
     paths = list(lexicon_files(directory).values())
     paths += [directory / name for name in (CONCEPTS_FILE, EQUIVALENTS_FILE, LANGUAGES_FILE)]
     for path in sorted(path for path in paths if path.is_file()):
@@ -255,13 +255,14 @@ def write_lexicon(
         judged = sorted(equivalents.items())
         files[EQUIVALENTS_FILE] = _as_lines(json.dumps({"concepts": pair, "judgement": how}) for pair, how in judged)
     check_target(directory, overwrite=overwrite)
-    # Those of a lexicon that is replaced are the work of people; what does not fit the new entries is not counted.
+    # The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
+    # new entries are not counted.
     all_reviews = [*_valid_reviews(directory), *reviews]
     if own_languages := own_records(code for code, rows in entries.items() if rows):
         files[LANGUAGES_FILE] = own_languages
     if all_reviews:
         files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
-    # Or a file of a language without entries now could stay from the lexicon that is replaced.
+    # A file of a language that has no entries any more could otherwise stay from the lexicon that is replaced.
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 
 

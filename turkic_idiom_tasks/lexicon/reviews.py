@@ -22,7 +22,7 @@ INITIALS = (2, 4)  # fewest and most letters
 
 def _initials(text: str) -> str:
     fewest, most = INITIALS
-    # Of one case and one script, or one reviewer would be counted as two.
+    # Capital Latin letters alone, so that one reviewer is not counted as two.
     are_capitals = all(unicodedata.name(letter, "").startswith("LATIN CAPITAL LETTER") for letter in text)
     if not (fewest <= len(text) <= most and are_capitals):
         raise ValueError(f"must be {fewest} to {most} capital Latin letters")

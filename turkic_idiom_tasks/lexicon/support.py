@@ -28,7 +28,7 @@ def supported(lexicon: Lexicon, code: str) -> frozenset[str]:
     if not needs_support(lexicon, code):
         return frozenset(entries)
     concepts = {concept for concept, entry in entries.items() if entry.attested}
-    # Not in the pivot, because whether the form was taken from it is just what is in doubt.
+    # The pivot is not asked, because whether the form was taken from it is just what is in doubt.
     for other_code in target_codes():
         language, others = LANGUAGES[other_code], lexicon.of(other_code)
         for concept in entries.keys() & (others.keys() - concepts):
