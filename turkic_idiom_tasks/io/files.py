@@ -363,6 +363,6 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 def _temporary_path(folder: Path) -> Path:
     """Return a new name in a folder, by which `check_writable` knows whose it is."""
-    # The module tempfile is not used: what it makes can be read by its owner alone, and the usual rights cannot be asked
-    # for without changing those of the whole process for a moment.
+    # The module tempfile is not used: what it makes can be read by its owner alone, and the usual rights cannot be
+    # asked for without changing those of the whole process for a moment.
     return folder / f".tmp-{_HOST}-{os.getpid()}-{secrets.token_hex(8)}"
