@@ -1,9 +1,6 @@
-"""Idiom understanding in Turkic languages, as plugins for the evaluation harnesses that people already run.
+"""Idiom understanding in Turkic languages, as plugins for the evaluation harnesses that people already run."""
 
-Every interpreter of the environment imports this module at its start (see `harnesses.hook`), so it imports nothing
-but its version itself.
-"""
-
+# Every interpreter of the environment imports this module at its start (see `harnesses.hook`): import nothing else here
 from turkic_idiom_tasks.version import __version__ as __version__
 
 

@@ -11,10 +11,8 @@ _SECRET = re.compile(r"(?<=Bearer )[\w.~+/=-]{20,}|\bhf_\w{16,}|(?<=//)[^/\s@]+(
 
 
 def without_keys(text: str) -> str:
-    """Return a text with asterisks for keys; every text of a client or server goes through here before it is shown.
-
-    Clients quote what they send, as in "Illegal header value b'Bearer sk-...'", and servers what they received.
-    """
+    """Return a text with asterisks for keys; every text of a client or server goes through here before it is shown."""
+    # Clients quote what they send, as in "Illegal header value b'Bearer sk-...'", and servers what they received.
     for variable, value in os.environ.items():
         if _KEY_VARIABLE.fullmatch(variable):
             # The parts too, because a line break in a key is an escape where the key is quoted.

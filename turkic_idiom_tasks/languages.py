@@ -129,6 +129,7 @@ LanguageCode = Annotated[str, AfterValidator(_known)]
 
 def in_other_script(text: str, language: Language) -> bool:
     """Return whether most letters of a text are of another script than those of a language."""
+    # The name of a letter begins with its script.
     names = {unicodedata.name(letter, "?").split()[0] for letter in language.alphabet if letter.isalpha()}
     letters = [character for character in text if character.isalpha()]
     return 2 * sum(unicodedata.name(letter, "?").split()[0] not in names for letter in letters) > len(letters)

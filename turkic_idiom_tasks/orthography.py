@@ -1,8 +1,4 @@
-"""How Turkic text is normalised, lower-cased, folded and mapped to one common orthography.
-
-Every stored text is NFC (never NFKC). U+02BB (oʻ, gʻ) and U+02BC (tutuq belgisi) are letters; quotation marks that
-stand in for them (U+2018, U+2019, U+0060, U+00B4, ASCII ') become those letters only on import and for matching.
-"""
+"""How Turkic text is normalised, lower-cased, folded and mapped to one common orthography; stored text is NFC."""
 
 import re
 import unicodedata
@@ -13,23 +9,21 @@ from turkic_idiom_tasks.languages import Language
 
 TURNED_COMMA = "\u02bb"  # the letter in oʻ, gʻ
 APOSTROPHE = "\u02bc"  # tutuq belgisi
+# Quotation marks that stand in for these letters become letters only on import and for matching.
 _APOSTROPHE_LIKE = "'\u2018\u2019\u201b`\u00b4\u02b9\u02bb\u02bc"
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 
 def clean(text: str, language: Language) -> str:
-    """Return text as the lexicon stores it: NFC, invisible characters removed, white space single, the right letters.
-
-    Where an apostrophe stands for a letter, as in Uzbek, it becomes U+02BB after o and g and U+02BC between other
-    letters; look-alikes such as s and t with a comma below become the letters that are meant. Used on import; text
-    already in the lexicon must be unchanged by it.
-    """
+    """Return text as the lexicon stores it: NFC, no invisible characters, single white space, the right letters."""
     text = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+    # In Uzbek the apostrophe after o and g makes a letter of the two, and between others it is the tutuq belgisi.
     if language.turned_comma_after:
         letters = language.turned_comma_after + language.turned_comma_after.upper()
         text = re.sub(f"(?<=[{letters}])[{_APOSTROPHE_LIKE}]", TURNED_COMMA, text)
         text = re.sub(rf"(?<=[^\W{letters}])[{_APOSTROPHE_LIKE}](?=\w)", APOSTROPHE, text)
+    # For example s and t with a comma below, where those with a cedilla are meant.
     look_alikes: dict[str, str | int | None] = {**language.look_alikes}
     look_alikes |= {wrong.upper(): right.upper() for wrong, right in language.look_alikes.items()}
     return _SPACE.sub(" ", text.translate(str.maketrans(look_alikes))).strip()
@@ -38,9 +32,9 @@ def clean(text: str, language: Language) -> str:
 def lower(text: str, language: Language | None) -> str:
     """Return NFC text lower-cased by the rules of its language, code point by code point, so offsets stay valid.
 
-    ``str.lower`` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani or
-    Gagauz. None is a language outside this benchmark, in which i has a dot.
+    None is a language outside this benchmark, in which i has a dot.
     """
+    # `str.lower` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani, Gagauz.
     return text.translate(_lower_table(language is not None and language.dotless_i))
 
 
@@ -67,11 +61,8 @@ def _lower_table(dotless_i: bool) -> dict[int, str]:
 
 
 def letters_outside(text: str, language: Language) -> list[str]:
-    """Return the letters of `text` that are not in the language's alphabet, in order, without repeats.
-
-    Where an apostrophe stands for a letter, any but U+02BB and U+02BC is reported; elsewhere it is punctuation
-    (`Ankara'ya`).
-    """
+    """Return the letters of `text` that are not in the language's alphabet, in order, without repeats."""
+    # In a language without letters that an apostrophe stands for, it is punctuation (`Ankara'ya`).
     stand_for_letters = _APOSTROPHE_LIKE if language.turned_comma_after else TURNED_COMMA + APOSTROPHE
     outside = []
     for character in dict.fromkeys(lower(text, language)):
@@ -82,11 +73,8 @@ def letters_outside(text: str, language: Language) -> list[str]:
 
 
 def to_common(text: str, language: Language) -> str:
-    """Return lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`.
-
-    This maps the spelling letter by letter, not the sounds. It is all that the built-in baseline knows about how the
-    languages are related.
-    """
+    """Return lower-cased text in the common, Turkish-like orthography: `baş əymək` -> `baş eymek`, `koʻz` -> `köz`."""
+    # Letters are mapped, not sounds. This is all that the built-in baseline knows about how the languages are related.
     pattern, mapping = _common_pattern(language)
     lowered = lower(unicodedata.normalize("NFC", text), language)
     if language.turned_comma_after:
@@ -97,6 +85,7 @@ def to_common(text: str, language: Language) -> str:
 @cache
 def _common_pattern(language: Language) -> tuple[re.Pattern[str], dict[str, str]]:
     mapping = language.to_common
+    # Otherwise the letters of a digraph would be mapped one by one.
     longest_first = sorted(mapping, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))), mapping
 
@@ -122,6 +111,7 @@ def _skeletons(text: str, language: Language, *, left_out: Collection[str] = ())
         if word in left_out:
             continue
         for ending in _in_common(language.infinitives, language):
+            # A word that is hardly more than the ending stays whole: the skeleton of `mak` must not be empty.
             if word.endswith(ending) and len(word) > len(ending) + 1:
                 word = word.removesuffix(ending)
                 break
@@ -140,11 +130,8 @@ _NEAR_VOWELS = str.maketrans("iu", "eo")  # dudak and dodaq, bir and ber-
 
 
 def content_stems(text: str, language: Language) -> list[str]:
-    """Return the skeletons of the words of a text, in order, without function words.
-
-    Function words are recognised before vowels and voicing are folded: Gagauz `dil` (tongue) and `diil` (not) have the
-    same skeleton.
-    """
+    """Return the skeletons of the words of a text, in order, without function words."""
+    # They are recognised before vowels are folded: Gagauz `dil` (tongue) and `diil` (not) have the same skeleton.
     return _skeletons(text, language, left_out=_in_common(language.function_words, language))
 
 
@@ -160,13 +147,11 @@ def share_stem(first: str, first_language: Language, second: str, second_languag
 
 
 def have_same_stems(first: str, first_language: Language, second: str, second_language: Language) -> bool:
-    """Return whether each content word of either text has one in the other: `diz çökmää`, `tiz choʻkmoq`.
-
-    Words are compared as in `share_stem`. Texts without a content word have none in common.
-    """
+    """Return whether each content word of either text has one in the other: `diz çökmää`, `tiz choʻkmoq`."""
     first_stems, second_stems = _near_stems(first, first_language), _near_stems(second, second_language)
     is_first_covered = all(_is_among(stem, second_stems) for stem in first_stems)
     is_second_covered = all(_is_among(stem, first_stems) for stem in second_stems)
+    # Texts without a content word have none in common.
     return bool(first_stems and second_stems) and is_first_covered and is_second_covered
 
 

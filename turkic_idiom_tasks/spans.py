@@ -34,13 +34,10 @@ def span_problem(spans: tuple[Span, ...], text: str) -> str | None:
 
 
 def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
-    """Return the tag of every word: a word that a span touches is inside it, and every span begins with its own B.
-
-    The fragments of a discontinuous idiom are spans of their own: a fragment that begins with I is not valid IOB2.
-    Spans and words are in order, spans without overlaps.
-    """
+    """Return the tag of every word; one that a span touches is inside it. Spans are in order and do not overlap."""
     tags = [OUTSIDE] * len(words)
     for span in spans:
+        # A further fragment of a discontinuous idiom begins with B too: one that begins with I is not valid IOB2.
         next_tag = BEGIN
         for number, word in enumerate(words):
             is_touched = word.start < span.end and span.start < word.end
@@ -51,16 +48,14 @@ def iob2_tags(spans: Sequence[Span], words: Sequence[Span]) -> list[str]:
 
 
 def tagged_spans(tags: Sequence[str], words: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the spans of text that the tags of the words mark, each from its first word to its last.
-
-    An I after O begins a span, as in conlleval.
-    """
+    """Return the spans of text that the tags of the words mark, each from its first word to its last."""
     spans = []
     start = None
     for position, tag in enumerate((*tags, OUTSIDE)):
         if start is not None and tag != INSIDE:
             spans.append(Span(words[start].start, words[position - 1].end))
             start = None
+        # An I after O begins a span, as in conlleval.
         if tag == BEGIN or (tag == INSIDE and start is None):
             start = position
     return tuple(spans)

@@ -38,10 +38,8 @@ def is_development_idiom(idiom: str) -> bool:
 
 
 def _position(concept: str, purpose: str) -> float:
-    """Return a number in [0, 1), uniform over concepts and independent between purposes.
-
-    Senses of one idiom share the id up to ``--`` (``yol-vermek``, ``yol-vermek--2``), and so their split.
-    """
+    """Return a number in [0, 1), uniform over concepts and independent between purposes."""
+    # Senses of one idiom share the id up to the separator (`yol-vermek`, `yol-vermek--2`), and so their split.
     key = concept.split(SENSE_SEPARATOR)[0]
     digest = hashlib.sha256(f"{purpose}\n{key}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -50,14 +50,14 @@ def read_kevser(path: Path) -> Iterator[SourceRow]:
         if idiom.strip() and _compared(idiom) in meanings and initials[number] not in neighbours:
             yield SourceRow(record.line, problem="idiom is the meaning of another row", value=idiom)
             continue
-        forms = resolve_forms(small_initial(idiom))
-        if has_unmatched_brackets(forms.citation):
+        citation, variants = resolve_forms(small_initial(idiom))
+        if has_unmatched_brackets(citation):
             yield SourceRow(record.line, problem="idiom has unmatched brackets", value=idiom)
             continue
-        variants = tuple(form for form in forms.variants if not has_unmatched_brackets(form))
+        variants = tuple(form for form in variants if not has_unmatched_brackets(form))
         meaning = small_initial(record.cells[_MEANING].strip().removesuffix("."))
         notes = (Note("parentheses or slashes in the idiom resolved", idiom),) if re.search(r"[(/]", idiom) else ()
-        reading = Reading(forms.citation, meaning, None, variants)
+        reading = Reading(citation, meaning, None, variants)
         yield SourceRow(record.line, {"tr": reading}, clean(record.cells[_GLOSS], _TURKISH), notes=notes)
 
 
@@ -85,8 +85,8 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
             yield SourceRow(record.line, problem="not an idiom", value=f"{headword} ({kind or 'no turu2'})")
             continue
         headword = _HOMONYM.sub("", _plain(html.unescape(headword)))
-        forms = resolve_forms(headword)
-        if has_unmatched_brackets(forms.citation):
+        citation, variants = resolve_forms(headword)
+        if has_unmatched_brackets(citation):
             yield SourceRow(record.line, problem="idiom has unmatched brackets", value=headword)
             continue
         for meaning, example in split_senses(record.cells["anlami"]):
@@ -94,7 +94,7 @@ def read_tdk(path: Path) -> Iterator[SourceRow]:
             if meaning and _REFERENCE.match(meaning):
                 notes = (Note("meaning removed: only a reference to another idiom", meaning),)
                 meaning = None
-            yield SourceRow(record.line, {"tr": Reading(forms.citation, meaning, example, forms.variants)}, notes=notes)
+            yield SourceRow(record.line, {"tr": Reading(citation, meaning, example, variants)}, notes=notes)
 
 
 def split_senses(markup: str) -> list[tuple[str | None, str | None]]:

@@ -219,7 +219,7 @@ def _listed_variants(cell: str, citation: str, notes: list[Note]) -> list[str]:
         part = part.strip(" :")
         if not part:
             continue
-        form = resolve_forms(lower(clean(_plain_headword(part), _UZBEK), _UZBEK)).citation
+        form, _ = resolve_forms(lower(clean(_plain_headword(part), _UZBEK), _UZBEK))
         words = form.split()
         is_whole = len(words) >= max(2, len(citation_words)) and not has_unmatched_brackets(form)
         is_broken = _NOISE.fragment.search(part) or re.search(r"[:/]| – ", form)

@@ -2,7 +2,7 @@ import pytest
 
 from turkic_idiom_tasks.annotation.notation import resolve_forms
 
-# (headword, citation form, variants), each worked out from the rules in the module's docstring
+# (headword, citation form, variants), each worked out from the rules in the docstrings of the module
 HEADWORDS = [
     ("adab(i) berildi", "adabi berildi", ("adab berildi",)),
     ("hafsala(si) pir boʻldi", "hafsalasi pir boʻldi", ("hafsala pir boʻldi",)),
@@ -37,5 +37,4 @@ HEADWORDS = [
 
 @pytest.mark.parametrize(("headword", "citation", "variants"), HEADWORDS)
 def test_forms_of_a_headword(headword, citation, variants):
-    forms = resolve_forms(headword)
-    assert (forms.citation, forms.variants) == (citation, variants)
+    assert resolve_forms(headword) == (citation, variants)

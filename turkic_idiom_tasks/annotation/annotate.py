@@ -10,6 +10,7 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.spans import Span
 
+# The forms of a text with many parentheses, such as "x (y) x (y) ...", take quadratic time.
 LONGEST_IDIOM = 200  # characters
 TOO_LONG = f"the idiom has more than {LONGEST_IDIOM} characters"
 NO_WORDS = f"the idiom has no words, or more than {MOST_WORDS}"
@@ -32,11 +33,8 @@ class Annotation:
 
 
 def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterable[str] = ()) -> Annotation:
-    """Return the spans of every occurrence of an idiom in an NFC sentence; a discontinuous one has several spans.
-
-    The citation form and its variants may have alternatives as dictionaries write them (`Lafı (sözü) çevirmek`). In a
-    text of several sentences an occurrence never crosses the end of one.
-    """
+    """Return the spans of every occurrence of an idiom in an NFC sentence; a discontinuous one has several spans."""
+    # Each may have alternatives as dictionaries write them (`Lafı (sözü) çevirmek`).
     texts = (idiom, *variants)
     if any(len(text) > LONGEST_IDIOM for text in texts):
         return Annotation(dropped=TOO_LONG)
@@ -89,7 +87,7 @@ def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, j
     required = [{number for number, word in enumerate(form) if not word.optional} for form in forms]
     present: list[set[int]] = [set() for _ in forms]
     particles = morphology(code).particles
-    for start, end in _sentences(tokens):
+    for start, end in _sentences(tokens):  # an occurrence never crosses the end of one
         part = tokens[start:end]
         searches = []
         for form, needed, numbers in zip(forms, required, present, strict=True):
@@ -125,9 +123,10 @@ def _preference(match: Match) -> tuple[float, int]:
 
 
 def _sentences(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return start and end of each sentence; one ends after a full stop or the like, unless a small letter follows."""
+    """Return start and end of each sentence."""
     sentences, start = [], 0
     for number, token in enumerate(tokens):
+        # No sentence begins with a small letter, so a sign before one (`…`, a full stop in `bkz.`) ends none.
         following = tokens[number + 1] if number + 1 < len(tokens) else None
         if token.form in _SENTENCE_ENDS and (following is None or not following.begins_small):
             sentences.append((start, number + 1))

@@ -44,9 +44,10 @@ def idiom_forms(idiom: str, code: str) -> tuple[Form, ...]:
     citations: list[str] = []
     variants: list[str] = []
     for text in _readings(idiom):
-        resolved = resolve_forms(text)
-        citations.append(resolved.citation)
-        variants += resolved.variants
+        citation, variants_of_text = resolve_forms(text)
+        citations.append(citation)
+        variants += variants_of_text
+    # Variants come last, so that the limit on the number of forms leaves out variants first.
     distinct: dict[tuple[str, ...], None] = {}
     for text in (*citations, *variants):
         tokens = [normalise(span.of(text), language) for span in words(text)]
@@ -75,11 +76,8 @@ def joined_forms(idiom: str, code: str) -> tuple[Form, ...]:
 
 
 def _readings(idiom: str) -> list[str]:
-    """Return the idiom, then with the words of a parenthesis added, then with them in place of the words before it.
-
-    `resolve_forms` is more careful with such replacements, because a wrong variant does harm in a lexicon. Here a
-    wrong form is only searched for.
-    """
+    """Return the idiom, then with the words of a parenthesis added, then with them in place of the words before it."""
+    # `resolve_forms` is more careful, because a wrong variant does harm in a lexicon; here it is only searched for.
     added, exchanged = [], []
     for group in _GROUP.finditer(idiom):
         before, after = idiom[: group.start()].split(), idiom[group.end() :]

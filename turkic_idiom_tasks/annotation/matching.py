@@ -1,9 +1,4 @@
-"""Search for the cheapest match of an idiom in a sentence: words are matched by stem, arrangements compared by cost.
-
-The levels of the benchmark paper (equal words, equal stems, Levenshtein distance 1, inclusion) are costs here. Words
-and commas between the words of the idiom, and another order, have costs too. The cheapest arrangement wins; one that
-costs more than `HIGHEST_COST` is not reliable.
-"""
+"""Search for the cheapest match of an idiom in a sentence: words are matched by stem, arrangements compared by cost."""
 
 from collections.abc import Sequence, Set
 from typing import NamedTuple
@@ -13,6 +8,8 @@ from rapidfuzz.distance import Levenshtein
 from turkic_idiom_tasks.annotation.forms import VOICELESS_COST, IdiomWord
 from turkic_idiom_tasks.annotation.stems import morphology, plain, stems
 
+# The levels of the benchmark paper (equal words, equal stems, Levenshtein distance 1, inclusion) are costs here, and so
+# are gaps and another order; a match that costs more than the highest cost is not reliable.
 INFLECTED = 0.25  # the same stem with other suffixes
 PLAIN_LETTERS = 0.75  # the same stem when letters are written without dots, cedillas and breves (altini cizdi)
 MISSPELT = 1.5  # stems at Levenshtein distance 1
@@ -22,6 +19,7 @@ EXISTENCE = 0.5  # a word for there is, there is not or was, in place of to be
 LEFT_OUT = 1.0  # a word that may be missing
 GAP = 0.2  # each word between two words of the idiom
 TURNED_GAP = 0.3  # the same if the two words are in the other order
+# A noun phrase is not turned round: in `gün bitti, hava kara` there is no `kara gün`.
 NOMINAL = 3  # factor of the costs of gaps and of another order in an idiom without a verb
 STOP = 0.6  # a comma or the like between them
 TURNED = 0.5  # two words of the idiom in the other order
@@ -121,21 +119,17 @@ def find_candidates(word: IdiomWord, tokens: Sequence[Token], code: str, *, join
 def best_match(
     form: Sequence[IdiomWord],
     tokens: Sequence[Token],
-    candidates: Sequence[Sequence[Candidate]],
+    candidates: Sequence[Sequence[Candidate]],  # of each word, from `find_candidates`
     *,
-    particles: Set[str],
-    taken: Set[int] = frozenset(),
+    particles: Set[str],  # words that may stand between those of the idiom at no cost
+    taken: Set[int] = frozenset(),  # numbers of words that belong to another occurrence
 ) -> Match | None:
-    """Return the cheapest arrangement of the words of an idiom, or None if all cost more than `HIGHEST_COST`.
-
-    The search goes depth first through the candidates of each word, from `find_candidates`, with the best cost so far
-    as the bound. Words of the sentence whose numbers are `taken` belong to another occurrence; `particles` may stand
-    between the words of an idiom at no cost.
-    """
+    """Return the cheapest arrangement of the words of an idiom, or None if all cost more than `HIGHEST_COST`."""
     best: tuple[Candidate, ...] = ()
-    bound = HIGHEST_COST + 1e-9
+    bound = HIGHEST_COST + 1e-9  # sums of tenths are not exact
     n_steps = 0
 
+    # The search goes depth first, so that the best cost so far cuts off what cannot become cheaper.
     def extend(number: int, chosen: tuple[Candidate, ...], cost: float) -> None:
         nonlocal best, bound, n_steps
         n_steps += 1

@@ -1,23 +1,8 @@
-"""Forms that an abbreviated headword of a dictionary stands for.
-
-The rules are applied in this order; the first form is the citation form, the others are variants:
-
-- ``desa (...)``: an empty slot for an argument, which is left out.
-- ``A – B``: two forms of one idiom if they share a word: A, then B. Any other dash belongs to the idiom.
-- ``w1 / w2``: alternatives of the last word: w1, then w2.
-- ``w1 (w2) w3``: the form without the parenthesis; then with w2 in place of w1 if they are alternatives (marked by
-  ``yoki`` or ``veya``, or similar in their beginning or ending), or with w2 added if it is a verb at the end
-  (``bir (olmak)``).
-- ``word[iz]``: the form without the letters in brackets, then with them.
-- ``adab(i)``: the form with the letters in parentheses, because the possessive belongs to the citation form; then
-  without them, but only if the bare stem is a word. After ``yurag``, ``qulogʻ`` or ``koʻngl`` the stem would have to
-  be restored by guessing.
-"""
+"""Forms that an abbreviated headword of a dictionary stands for: the citation form, then variants."""
 
 import re
-from typing import NamedTuple
 
-_SLOT = re.compile(r"\s*[(\[][\s.…,?–-]*[)\]]")
+_SLOT = re.compile(r"\s*[(\[][\s.…,?–-]*[)\]]")  # `desa (...)`, an empty place for an argument
 _REMARK = re.compile(r"\s*\([^()]*:[^()]*\)")  # `(shakllari: ...)`, its other forms
 _PAIR = re.compile(r"\s[–—]\s")
 _SLASH = re.compile(r"\s*/{1,2}\s*")
@@ -26,8 +11,8 @@ _MARKER = re.compile(r"^(?:yoki|yoxud|veya|ya da)\s+", re.IGNORECASE)
 _ATTACHED = re.compile(r"(?<=\w)\(([^()\s]+)\)")
 _WRAPPED = re.compile(r"(?<=\w)-\s+\(")  # a hyphen at the end of a printed line: `yoqa- (si)ga`
 _SQUARE = re.compile(r"(\s*)\[([^\[\]]*)\]")
-# A vowel and a consonant that may end a word. Not g, gʻ or ğ, which are softened there, and no second consonant,
-# which shows a lost vowel: `koʻngl` is `koʻngil` in the dictionary.
+# A vowel and a consonant that may end a word. Not g, gʻ or ğ, which are softened there (`yurag`), and no second
+# consonant, which shows a lost vowel: `koʻngl` is `koʻngil` in the dictionary. Such a stem would have to be guessed.
 _BARE_STEM = re.compile(r"(?:[aeiouıöüəä]ʻ?(?:[bcçdfhjklmnpqrsştvxyz]|sh|ch|ng))$")
 _VOWEL = re.compile(r"[aeiouıöüəä]")
 _INFINITIVE = re.compile(r"(?:mak|mek|moq)$")
@@ -35,15 +20,8 @@ _EDGES = " \t.,;:=–—-"
 _MOST_FORMS = 6
 
 
-class Forms(NamedTuple):
-    """Citation form and variants of a headword."""
-
-    citation: str
-    variants: tuple[str, ...]
-
-
-def resolve_forms(headword: str) -> Forms:
-    """Return the forms that a headword abbreviates; letter case is left as it is."""
+def resolve_forms(headword: str) -> tuple[str, tuple[str, ...]]:
+    """Return the citation form that a headword abbreviates, and its variants; letter case is left as it is."""
     forms = [_WRAPPED.sub("(", _SLOT.sub("", _REMARK.sub("", headword)))]
     # The order matters: parentheses with a space before them hold words, those left after that step hold letters.
     for step in (_sides_of_dash, _slashes, _spaced_groups, _square_brackets, _attached):
@@ -60,10 +38,10 @@ def resolve_forms(headword: str) -> Forms:
         if text:
             tidied[text] = None
     if not tidied:
-        return Forms("", ())
+        return "", ()
     citation, *others = tidied
     fewest_words = min(2, len(citation.split()))  # one word of a longer idiom is a fragment, not a variant
-    return Forms(citation, tuple(form for form in others if len(form.split()) >= fewest_words))
+    return citation, tuple(form for form in others if len(form.split()) >= fewest_words)
 
 
 def has_unmatched_brackets(text: str) -> bool:
@@ -81,7 +59,7 @@ def are_alike(first: str, second: str) -> bool:
 
 
 def _sides_of_dash(text: str) -> list[str]:
-    """Return both sides of a dash that stands between two forms of one idiom: they have a word in common."""
+    """Return both sides of a dash between two forms of one idiom, which share a word: ``A – B`` is A, then B."""
     sides = _PAIR.split(text)
     # The dash of a proverb, which has a comma too, belongs to it: `bedananing uyi yoʻq, qayerga borsa – bitbildiq`.
     if len(sides) != 2 or "," in text or len(sides[0].split()) < 2:
@@ -92,7 +70,7 @@ def _sides_of_dash(text: str) -> list[str]:
 
 
 def _slashes(text: str) -> list[str]:
-    """Return a form for each of the alternatives that slashes separate."""
+    """Return a form for each of the alternatives that slashes separate: ``w1 / w2`` is w1, then w2."""
     parts = _SLASH.split(text)
     if len(parts) == 1 or not all(parts):
         return [text.replace("/", " ")]
@@ -127,9 +105,9 @@ def _spaced_groups(text: str) -> list[str]:
             if first in known:  # the part repeats the idiom from this word on
                 kept = before[: known.index(first)]
             elif are_alternatives:
-                kept = before[:-1]
+                kept = before[:-1]  # w1 (w2) w3 is w1 w3, then w2 w3
             elif not after and len(words) == 1 and _INFINITIVE.search(first):
-                kept = before
+                kept = before  # a verb at the end is added: `bir (olmak)`
             else:
                 continue
             forms.append(" ".join([*kept, *words, *after]))
@@ -137,12 +115,13 @@ def _spaced_groups(text: str) -> list[str]:
 
 
 def _square_brackets(text: str) -> list[str]:
-    """Return the form without the letters in square brackets, then with them."""
+    """Return the form without the letters in square brackets (``word[iz]``), then with them."""
     return [_SQUARE.sub("", text), _SQUARE.sub(r"\1\2", text)] if _SQUARE.search(text) else [text]
 
 
 def _attached(text: str) -> list[str]:
-    """Return the form with its optional letters, then without them where the bare stem is a word."""
+    """Return the form with its optional letters (``adab(i)``), then without them where the bare stem is a word."""
+    # The form with them comes first, because the possessive belongs to the citation form.
     forms = [_ATTACHED.sub(r"\1", text)]
     bare = []
     for group in _ATTACHED.finditer(text):

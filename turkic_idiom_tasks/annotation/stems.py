@@ -1,7 +1,4 @@
-"""Stems that a word may be a form of: what is left when a chain of suffixes of its language is stripped.
-
-The morphology of each language is a part of its record in ``languages.jsonl``.
-"""
+"""Stems that a word may be a form of: what is left when a chain of suffixes of its language is stripped."""
 
 import re
 from collections.abc import Iterator
@@ -23,16 +20,14 @@ _LONGEST = 60  # letters; a longer text is not a word, and stripping it would ta
 _SHORTEST_NOUN = 2
 _SHORTEST_VERB = 2
 
-Stems = dict[str, float]  # ``n:`` or ``v:`` and a stem -> the cost of taking a word for a form of it
-
-
+Stems = dict[str, float]  # ``n:`` (noun) or ``v:`` (verb) and a stem -> the cost of taking a word for a form of it
 _Words = Annotated[tuple[str, ...], BeforeValidator(str.split)]
 _WordSet = Annotated[frozenset[str], BeforeValidator(str.split)]
 _Pairs = Annotated[dict[str, str], BeforeValidator(lambda text: dict(pair.split(":") for pair in text.split()))]
 
 
 class Morphology(BaseModel):
-    """How one language inflects; slots hold suffixes separated by blanks.
+    """How one language inflects, as its record in ``languages.jsonl`` says; slots hold suffixes separated by blanks.
 
     Suffixes are written with archiphonemes: a capital letter stands for any letter of its class (A in Turkish is a or
     e, I one of ı i u ü, D d or t). A letter in parentheses is a linking letter: a consonant appears only after a vowel
@@ -110,10 +105,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def stems(word: str, code: str) -> Stems:
-    """Return the stems of a normalised word with their costs; ``n:`` marks nouns, ``v:`` verbs.
-
-    A stem costs `VOICE_COST` if a voice suffix was stripped, otherwise nothing.
-    """
+    """Return the stems of a normalised word, each with its cost, which is 0 or `VOICE_COST`."""
     if len(word) > _LONGEST:
         return {f"n:{word}": 0.0}
     spellings = [word]  # and the word with each lost sound restored
@@ -191,10 +183,7 @@ def _verb_stems(word: str, code: str) -> Iterator[tuple[str, float]]:
 
 @cache
 def _chains(code: str) -> dict[str, re.Pattern[str]]:
-    """Return patterns that match from the end of a stem to the end of a word; see `Morphology` for the order of slots.
-
-    They are ``noun``, ``verb``, ``voiced`` (one voice suffix or more, then a verb), ``voices`` alone, ``swallowing``.
-    """
+    """Return patterns that match from the end of a stem to that of a word; see `Morphology` for the order of slots."""
     table = morphology(code)
     plural, persons, copula = _slot(table.plural, table), _slot(table.persons, table), _slot(table.copulas, table)
     any_person = f"(?:{persons}|{_slot(table.short_persons, table)})?"

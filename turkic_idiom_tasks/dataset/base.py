@@ -134,6 +134,7 @@ class LexiconDataset(Dataset):
     @cached_property
     def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]
         """Return the codes of the languages with an annotated test sentence."""
+        # `sentences` asks for these languages itself, so it cannot be used here.
         return tuple(code for code in LANGUAGES if self._make_sentences(code)[TEST])
 
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:

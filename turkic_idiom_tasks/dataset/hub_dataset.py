@@ -131,6 +131,7 @@ class HubDataset(Dataset):
             )
         concepts: dict[str, Concept] = {}
         entries: dict[str, dict[str, Entry]] = {}
+        # The configs have no file of concepts: each entry states its own, and that of the first language counts.
         for code in languages:
             entries[code] = {}
             for place, row in self._rows(f"lexicon-{code}", _ENTRY_COLUMNS, optional=_MORE_COLUMNS):
@@ -253,10 +254,9 @@ class HubDataset(Dataset):
 
 
 def open_dataset(name: str = "") -> Dataset:
-    """Open the data that a name stands for.
+    """Open a lexicon directory, a local directory in the Hub layout, or ``ORG/NAME`` with or without ``@REVISION``.
 
-    It is a lexicon directory, a local directory in the Hub layout, ``ORG/NAME`` or ``ORG/NAME@REVISION`` on the Hub, or
-    empty for the bundled lexicon.
+    The latter is a dataset on the Hub; an empty name stands for the bundled lexicon.
     """
     if not name:
         return LexiconDataset(load_lexicon(BUNDLED), BUNDLED_PATH)
@@ -264,8 +264,10 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name).expanduser()
     except RuntimeError:  # there is no such user
         directory = Path(name)
+    # A folder that a killed process had moved aside would otherwise be taken for a name on the Hub.
     restore_folder(directory)
     if directory.is_dir():
+        # This comes first, because all files may be of languages that the folder brings.
         add_languages(directory)
         expected = [f"{code}.jsonl" for code in LANGUAGES]
         if any((directory / name).is_file() for name in expected):

@@ -1,8 +1,4 @@
-"""Datasets in the Hub layout: files that a README declares as configs and splits, in a local folder or on the Hub.
-
-The files are read directly. The `datasets` library would keep them in a cache by the name of their folder, and could
-return the content of another dataset.
-"""
+"""Datasets in the Hub layout: files that a README declares as configs and splits, in a local folder or on the Hub."""
 
 import hashlib
 import re
@@ -94,6 +90,8 @@ class HubFiles:
             names: dict[str, None] = {}  # of the columns that any row has, in order
             read: list[dict[str, Any]] = []
             with self._reading(config, path):
+                # The `datasets` library would keep files in a cache by the name of their folder, and could return the
+                # content of another dataset.
                 if path.suffix == ".parquet":
                     names, read = _parquet_rows(path, (*wanted, *optional))
                 else:
@@ -162,6 +160,7 @@ def download(name: str) -> HubFiles:
     try:
         with quiet_client():
             commit = revision
+            # A branch or a tag may have moved since it was downloaded; a commit stays what it is.
             is_commit = _COMMIT.fullmatch(revision) is not None
             # Asked once, because snapshot_download repeats its requests for minutes when the Hub never answers.
             if not is_commit or not try_to_load_from_cache(repo, README, repo_type="dataset", revision=revision):
@@ -170,9 +169,10 @@ def download(name: str) -> HubFiles:
     except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
         raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
     for path in sorted(path for path in folder.rglob("*") if path.is_symlink()):
-        # The client compares sizes only. Its cache names a content by its hash.
+        # The client compares sizes only. Its cache names a content by its hash, a git blob id or SHA-256.
         content, stated = path.read_bytes(), path.readlink().name
         if _HASH.fullmatch(stated) and stated not in (hashlib.sha256(content).hexdigest(), git_hash(content)):
+            # While the content is in the cache, the client would link it again rather than download it.
             real_path(path).unlink()
             path.unlink()
             raise InputError(
@@ -184,11 +184,9 @@ def download(name: str) -> HubFiles:
 
 
 def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, dict[str, tuple[Path, ...]]]:
-    """Return config -> split -> files, as the YAML block of the folder's README.md declares them.
+    """Return config -> split -> files, as the YAML block of the folder's README.md declares them; empty without one.
 
-    Files of other formats are left out, and so are splits and configs with such files only. Without a README the
-    result is empty. The cache is where the Hub's client keeps the contents that the files of a downloaded folder are
-    links to; None for a folder of regular files.
+    The cache is where the Hub's client keeps the contents that the files of a downloaded folder are links to.
     """
     readme = folder / README
     if not readme.is_file():
@@ -205,6 +203,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
             for part in [_DeclaredSplit(split="test", path=declared)] if isinstance(declared, str) else declared:
                 for pattern in part.path if isinstance(part.path, list) else [part.path]:
                     splits.setdefault(part.split, set()).update(_matching(folder, pattern, cache=cache))
+            # Files of other formats are left out, and so are splits and configs with such files only.
             if any(splits.values()):
                 configs[config.config_name] = {split: tuple(sorted(paths)) for split, paths in splits.items() if paths}
     except (MalformedError, ValidationError) as error:
@@ -214,11 +213,8 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
 
 
 def _parquet_rows(path: Path, wanted: Sequence[str]) -> tuple[dict[str, None], list[dict[str, Any]]]:
-    """Return the names of all columns, and the rows with the wanted ones that are there.
-
-    A few bytes of parquet may stand for a billion rows, or for a long text that is repeated in each of them. So values
-    are counted first, and texts are read as numbers in a list of the distinct ones.
-    """
+    """Return the names of all columns, and the rows with the wanted ones that are there."""
+    # A few bytes of parquet may stand for a billion rows, so values are counted before any is read.
     metadata = pq.read_metadata(path)
     texts, n_values = set(), 0
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
@@ -227,6 +223,7 @@ def _parquet_rows(path: Path, wanted: Sequence[str]) -> tuple[dict[str, None], l
             texts |= {chunk.path_in_schema} if chunk.physical_type == "BYTE_ARRAY" else set()
     if n_values > _MOST_VALUES:
         raise MalformedError(f"more than the {_MOST_VALUES:,} values that are allowed")
+    # They may also stand for a long text that all rows repeat, so texts are read as numbers in a list of distinct ones.
     with pq.ParquetFile(path, read_dictionary=texts) as file:
         names = dict.fromkeys(file.schema_arrow.names)
         table = file.read([name for name in wanted if name in names])

@@ -103,14 +103,8 @@ def build_retrieval(
 ) -> RetrievalData | None:
     """Return queries, pool and judgements of one subset, or None when the lexicon has nothing for it.
 
-    The queries are the idioms of the concepts in `split`. For the test split the pool is ALL entries of the target
-    language, as in the paper; for the development split it is the entries outside the test split, which training may
-    not see. Entries with equal texts are one document, queries with equal texts one query; a query's relevant
-    documents are those of every concept of the pool that its idiom expresses, and of every concept that was judged to
-    mean the same as one of these. Entries marked as collocations are documents, but no queries. A concept whose entry
-    in the target language needs support and has none (`lexicon.support`) is no test query.
-
-    With `with_unsupported` it is one too, to be counted.
+    The queries are the idioms of the concepts in `split`, except collocations. A concept whose entry in the target
+    language needs support and has none (`lexicon.support`) is a test query only with `with_unsupported`, to be counted.
     """
     spec = TASKS[task]
     source, target = spec.subsets[subset]
@@ -121,6 +115,7 @@ def build_retrieval(
     by_text: dict[str, str] = {}
     for concept, entry in sorted(lexicon.of(target.code).items()):
         text = getattr(entry, spec.document)
+        # In a test the pool is ALL entries, as in the paper; for other splits it is those that training may see.
         if text is not None and (split == TEST or retrieval_split(concept) != TEST):
             document_of[concept] = by_text.setdefault(text, f"{target.subset}:{concept}")
             documents[document_of[concept]] = text
@@ -139,11 +134,13 @@ def build_retrieval(
     strict_qrels: dict[str, dict[str, int]] = {}
     seen: set[str] = set()
     for concept, entry in sorted(lexicon.of(source.code).items()):
+        # Of concepts with the same idiom the first one asks, for the documents of all of them.
         if retrieval_split(concept) != split or concept not in askable or entry.idiom in seen or entry.collocation:
             continue
         seen.add(entry.idiom)
         query = f"{source.subset}:{concept}"
         queries[query] = entry.idiom
+        # A document of a concept that was judged to mean the same answers a query as well as one of its own.
         own = concepts_of[entry.idiom]
         interchangeable = set(own).union(*(same.get(name, ()) for name in own))
         strict_qrels[query] = dict.fromkeys(sorted({document_of[name] for name in own}), 1)
@@ -155,9 +152,7 @@ def build_retrieval(
 def _build_paraphrase_retrieval(lexicon: Lexicon, language: Language, *, split: str) -> RetrievalData | None:
     """Return sentences with an idiom as queries, and their paraphrases among sentences with literal words.
 
-    The documents are all paraphrases, literal paraphrases and literal examples of the language, equal texts once. The
-    relevant document of a query is its own paraphrase; the sentences with the same words are traps (after IdioLink,
-    arXiv 2605.22247).
+    The latter have the words of the query, and so are traps (after IdioLink, arXiv 2605.22247).
     """
     documents: dict[str, str] = {}
     by_text: dict[str, str] = {}

@@ -125,10 +125,8 @@ def tag_sentence(name: str, language: str, idiom: str, text: str, spans: Sequenc
 
 
 def idiom_clusters(sentences: Sequence[TaggedSentence]) -> Mapping[str, str]:
-    """Return sentence id -> a name of its idiom: the smallest id among the sentences of the idiom.
-
-    In a lexicon this is the concept, so that sentences of one concept in several languages are resampled together.
-    """
+    """Return sentence id -> a name of its idiom: the smallest id among the sentences of the idiom."""
+    # In a lexicon this is the concept, so that sentences of one concept in several languages are resampled together.
     smallest_id: dict[str, str] = {}  # idiom -> id
     for sentence in sentences:
         smallest_id[sentence.idiom] = min(sentence.id, smallest_id.get(sentence.idiom, sentence.id))

@@ -1,10 +1,4 @@
-"""Sentence pairs of the similarity tasks, and those that a lexicon gives.
-
-A lexicon entry with a sentence E, its paraphrase E_c and its literal paraphrase E_i gives two pairs: (E, E_c), whose
-gold score is 1, and (E, E_i), whose gold score is the model's own similarity of (E_c, E_i). Two control pairs of each
-entry have the gold score 0, so that a model that finds all sentences alike loses: its sentence E with that, and
-with the paraphrase, of another idiom.
-"""
+"""Sentence pairs of the similarity tasks, and those that a lexicon gives."""
 
 import hashlib
 import json
@@ -118,7 +112,11 @@ class Triplet:
 
 
 def lexicon_pairs(lexicon: Lexicon, language: str) -> SentencePairs | None:
-    """Return the pairs of a language, or None if no entry of the test split has all sentences."""
+    """Return the pairs of a language, or None if no entry of the test split has all sentences.
+
+    A sentence E with the paraphrase E_c and the literal paraphrase E_i gives the pairs (E, E_c), whose gold score is 1,
+    and (E, E_i), whose gold score is the model's own similarity of (E_c, E_i).
+    """
     entries = complete_entries(lexicon, language)
     if not entries:
         return None
@@ -131,8 +129,9 @@ def lexicon_pairs(lexicon: Lexicon, language: str) -> SentencePairs | None:
             (f"{concept}/{INCORRECT}", original, literal, INCORRECT, None, reference),
             (reference, paraphrase, literal, REFERENCE, 0.0, None),
         ]
-        # The control is another idiom that was not judged to mean the same or nearly the same. It is chosen by a hash
-        # of both names, so that adding an entry to the lexicon changes few of the other pairs.
+        # With gold scores of 0 a model that finds all sentences alike loses. The control is another idiom that was not
+        # judged to mean the same or nearly the same. It is chosen by a hash of both names, so that adding an entry to
+        # the lexicon changes few of the other pairs.
         ranks = []
         for candidate in entries:
             judged_pair = (min(concept, candidate), max(concept, candidate))
@@ -161,11 +160,7 @@ def parse_score(place: str, text: str) -> float:
 def repeats_row(
     place: str, texts: tuple[str | None, ...], gold: object, earlier: dict[tuple[str | None, ...], tuple[str, object]]
 ) -> bool:
-    """Return whether an earlier row of a table has the same texts and gold score; add the row to the earlier ones.
-
-    Raises:
-        InputError: the texts are the same and the gold scores are not; names both places.
-    """
+    """Return whether an earlier row of a table has the same texts and gold score; add the row to the earlier ones."""
     first_place, first_gold = earlier.setdefault(texts, (place, gold))
     if gold != first_gold:
         raise InputError(f"{place}: has the sentences of {first_place} with another similarity; remove one of the rows")

@@ -59,9 +59,7 @@ def read_text(path: Path) -> str:
 def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
     """Yield the records of a CSV file with a header line, whose cells a comma, a semicolon or a tab separates.
 
-    Column names are compared without regard to case and surrounding white space. A stray quotation mark would join the
-    lines after it into one cell. Such lines are read one by one; a line that still cannot be read is a record with a
-    problem.
+    Column names are compared without regard to case and surrounding white space.
     """
     text = read_text(path)
     header_line = text.lstrip("\r\n").splitlines()[0]
@@ -83,6 +81,7 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
         if not problem:
             yield _record(number, cells, header)
             continue
+        # A stray quotation mark joins the lines after it into one cell, so they are read one by one.
         for place, line in enumerate(lines, start=number):
             if not line.strip():
                 continue
@@ -143,11 +142,9 @@ def read_records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, S
 
 
 def _quote_problem(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> str:
-    """Return the problem of a record of several lines that a stray quotation mark may have joined; "" if it is sound.
-
-    A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many cells as the
-    header, and its lines are not valid rows by themselves.
-    """
+    """Return the problem of a record of lines that a stray quotation mark may have joined; "" if it is sound."""
+    # A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many cells as the
+    # header, and its lines are not valid rows by themselves.
     try:
         next(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error:

@@ -1,10 +1,4 @@
-"""Writing of files and folders so that a killed run leaves the old content or the new one, never a mixture.
-
-A file is written under another name and renamed. A folder of several files is written anew beside the old one; then the
-old one is renamed aside, the new one takes its name, and the old one is removed. If a process is killed between the two
-renames, the next command that opens the folder puts the old one back. A manifest in the folder says which files are
-ours: files of others are linked into the new folder and never deleted or overwritten.
-"""
+"""Writing of files and folders so that a killed run leaves the old content or the new one, never a mixture."""
 
 import contextlib
 import errno
@@ -48,7 +42,7 @@ _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Manifest(BaseModel):
-    """Record in a folder of the files that we wrote there."""
+    """Record in a folder of the files that we wrote there; those of others are never deleted or overwritten."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -120,12 +114,10 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: Path, *, busy: str | None = None) -> Iterator[None]:
-    """Hold a lock, which the system releases when the process ends, even if it is killed; its file is never removed.
-
-    If another process holds it, wait until it is free, or raise an InputError with the message `busy`.
-    """
+    """Hold a lock; if another process holds it, wait until it is free, or raise an InputError that says `busy`."""
     with _write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+        # The system releases it when the process ends, even if it is killed; its file is never removed.
         lock = FileLock(path, timeout=-1 if busy is None else 0)
         try:
             held = lock.acquire()
@@ -155,18 +147,16 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 def commit_folder(
     folder: Path,
-    files: Mapping[str, bytes],
+    files: Mapping[str, bytes],  # path below the folder -> content
     *,
-    kind: str,
+    kind: str,  # an earlier content of another kind is refused
     overwrite: bool | None = None,
-    obsolete: Collection[str] = (),
+    obsolete: Collection[str] = (),  # paths that are removed, whoever wrote the files
 ) -> None:
-    """Replace all files of ours in a folder by these, in one step; files of others stay as they are.
+    """Replace all files of ours in a folder, which may be missing, by these, in one step; files of others stay.
 
-    The folder is created when missing; an earlier content of another kind is refused. Only with `overwrite` (None if
-    the command has no option for it) are files of these names replaced that are not ours, or were changed since we
-    wrote them. Names are paths below the folder; those in `obsolete` are removed with the earlier content, whoever
-    wrote them.
+    Only with `overwrite` (None if the command has no option for it) are files of these names replaced that are not
+    ours, or were changed since we wrote them.
     """
     folder = real_path(folder)  # where it is a link, the link stays, and what it leads to is replaced
     old = _beside(folder, "old")
@@ -188,6 +178,7 @@ def commit_folder(
                 unfinished.rename(folder)
                 return
             _carry_over(folder, unfinished, dropped)
+            # After a kill between the renames, the next command that opens the folder puts the old one back.
             folder.rename(old)
             try:
                 unfinished.rename(folder)
@@ -203,14 +194,12 @@ def restore_folder(folder: Path) -> None:
     """Put back a folder that a killed process had moved aside; call it before a folder of ours is read."""
     if os.path.lexists(_beside(folder, "old")) and not (folder / MANIFEST).is_file():
         with locked_folder(folder):
-            pass
+            pass  # which has put it back
 
 
 def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
-    """Return what `read` returns for a folder, when all files that it read belong to the same commit.
-
-    If another process committed the folder meanwhile, `read` is called again. The folder need not have a manifest.
-    """
+    """Return what `read` returns for a folder, when all files that it read belong to the same commit."""
+    # Another process may commit the folder meanwhile, and so change its stamp; then what was read may be a mixture.
     for _ in range(_MOST_READS):
         restore_folder(folder)
         stamp = _stamp(folder)
@@ -240,10 +229,8 @@ def foreign_names(folder: Path) -> list[str]:
 def check_folder(
     folder: Path, files: Mapping[str, bytes], *, kind: str, overwrite: bool | None = None
 ) -> dict[str, str]:
-    """Raise unless the files may be written into a folder; return path -> SHA-256 of what we wrote there before.
-
-    Before their content is known, a command calls it without files, so that a refusal comes before its work.
-    """
+    """Raise unless the files may be written into a folder; return path -> SHA-256 of what we wrote there before."""
+    # A command calls this without files, too, before their content is known: a refusal comes before the work.
     restore_folder(folder)
     if folder.exists() and Path.cwd().is_relative_to(folder):
         raise InputError(f"{folder}: is or holds the current folder, which cannot be replaced; go to another one")
@@ -279,23 +266,21 @@ def check_folder(
 
 
 def _carry_over(source: Path, target: Path, dropped: Collection[str], *, below: str = "") -> None:
-    """Link what others have in a folder into another one: files, links and empty folders, but no records of ours.
-
-    A hard link costs no space and keeps what somebody writes into the file meanwhile. A folder that cannot be read, or
-    whose files could not be removed afterwards, is an OSError. `below` is the place of the folder in the whole one.
-    """
+    """Link what others have in a folder into another one: files, links and empty folders, but no records of ours."""
+    # Without this right the files could not be removed afterwards.
     if not os.access(source, os.W_OK):
         raise PermissionError(errno.EACCES, f"no right to write to {source}")
     paths = sorted(source.iterdir())
     if below and not paths:
         target.mkdir(parents=True, exist_ok=True)
     for path in paths:
-        place, name = target / path.name, f"{below}{path.name}"
+        place, name = target / path.name, f"{below}{path.name}"  # the latter from the outermost folder on
         if name in dropped or (not below and _is_record(path.name)):
             continue
         if path.is_dir() and not path.is_symlink():
             _carry_over(path, place, dropped, below=f"{name}/")
         elif not os.path.lexists(place):
+            # A hard link costs no space, and keeps what somebody writes into the file meanwhile.
             _link(path, place)
     if target.is_dir():
         shutil.copymode(source, target)
@@ -377,9 +362,7 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 
 def _temporary_path(folder: Path) -> Path:
-    """Return a new name in a folder, by which `check_writable` knows whose it is.
-
-    The module tempfile is not used: what it makes can be read by its owner alone, and the usual rights cannot be asked
-    for without changing those of the whole process for a moment.
-    """
+    """Return a new name in a folder, by which `check_writable` knows whose it is."""
+    # The module tempfile is not used: what it makes can be read by its owner alone, and the usual rights cannot be
+    # asked for without changing those of the whole process for a moment.
     return folder / f".tmp-{_HOST}-{os.getpid()}-{secrets.token_hex(8)}"

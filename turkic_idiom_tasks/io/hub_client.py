@@ -1,7 +1,4 @@
-"""Use of the Hub's own client: without its warnings, and with its errors as messages of ours.
-
-The client finds the token itself; this package never reads it.
-"""
+"""Use of the Hub's own client, which finds the token itself: without its warnings, with its errors in our words."""
 
 import json
 import sys
@@ -48,7 +45,8 @@ def hub_errors(place: str) -> Iterator[None]:
 
 @contextmanager
 def quiet_client() -> Iterator[None]:
-    """Keep the client's warnings off the terminal, as their addresses carry signatures, and its bars off files."""
+    """Keep the client's warnings off the terminal, and its bars off files."""
+    # Addresses in the warnings carry signatures.
     verbosity = logging.get_verbosity()
     hides_bars = not sys.stderr.isatty() and not are_progress_bars_disabled()
     logging.set_verbosity_error()
@@ -75,6 +73,7 @@ def explanation(error: BaseException) -> str:
                 return f"the Hub failed ({status}); {_AGAIN}"
             answer = (cause.server_message or "").strip().partition("\n")[0] or "it gave no reason"
             return _MESSAGES.get(status, f"the Hub refused ({status}): {printable(answer)}")
+        # What a log-in page answers is no JSON, or not of the size that the file has.
         if isinstance(cause, json.JSONDecodeError) or "Consistency check failed" in str(cause):
             return (
                 f"{constants.ENDPOINT} does not answer as the Hub does ({first_line(cause)}); check HF_ENDPOINT, and "

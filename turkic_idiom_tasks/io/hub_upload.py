@@ -1,9 +1,4 @@
-"""Publishing of files in a repository on the Hub: a plan of what would change, then one commit.
-
-Nothing is sent before the plan has been shown. Files that nobody changed are not sent again, so a second publish of the
-same files makes no commit. Nothing is ever deleted: files that are no longer part of what is published are listed in
-the plan and stay. Tags are set, never moved; repositories are created, never deleted.
-"""
+"""Publishing of files in a repository on the Hub: a plan of what would change, then one commit."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -93,10 +88,7 @@ def folder_files(folder: Path) -> dict[str, bytes | Path]:
 
 
 def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole: bool = False) -> Plan:
-    """Return what publishing the files and setting a tag would do; nothing is sent.
-
-    If the repository is meant to hold these files only, the plan also names all others.
-    """
+    """Return what publishing the files and setting a tag would do; nothing is sent."""
     api = HfApi()
     tag_is_set = False
     with hub_errors(str(target)):
@@ -112,6 +104,7 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
                     "never moved; publish with another --version"
                 )
     changes = _compare(files, remote)
+    # Nothing is ever deleted: files that are no longer part of what is published are listed, and stay.
     for path, item in remote.items():
         if is_whole and path not in files and path not in _HUBS_OWN:
             changes[path] = (LEFT_THERE, item.size)
@@ -147,8 +140,7 @@ def publish(
 ) -> str | None:
     """Show the plan and, if it is confirmed, create the repository, make at most one commit and set the tag.
 
-    The files are all that the repository is meant to hold. Return the commit that holds them; None after a dry run,
-    which it is without confirmation.
+    The files are all that the repository is meant to hold. Return the commit that holds them; None after a dry run.
     """
     plan = make_plan(files, target, tag=tag, is_whole=True)
     write(plan.text())
@@ -191,6 +183,7 @@ def _read_remote(target: Target, revision: str) -> tuple[str | None, dict[str, R
         head = str(api.repo_info(target.name, repo_type=target.kind, revision=revision).sha)
     except errors.RepositoryNotFoundError:
         return None, {}
+    # The files are asked for by the commit, because a branch may move between the two requests.
     tree = api.list_repo_tree(target.name, repo_type=target.kind, revision=head, recursive=True)
     return head, {item.path: item for item in tree if isinstance(item, RepoFile)}
 

@@ -1,8 +1,4 @@
-"""Single files that a command writes where its user says: nothing that is there already is replaced without a word.
-
-A command that goes on with answers that are paid for, or with a folder that it updates, may replace its own file while
-nobody has changed it. What the manifest is for a folder, a record beside the file is here: hashes of what was written.
-"""
+"""Single files that a command writes where its user says: nothing that is there already is replaced without a word."""
 
 import hashlib
 import os
@@ -37,6 +33,8 @@ def check_outputs(
         other = option_of.setdefault(place, option)
         if other != option:
             raise usage_error(f"{path}: is the file of {other} as well; choose another {option}")
+        # A command that goes on with answers that are paid for, or with a folder that it updates, may replace its own
+        # file while nobody has changed it: the record beside the file has hashes of what was written.
         is_ours = False
         if command is not None and _record(path, command).is_file():
             hashes = _record(path, command).read_text("utf-8").split()

@@ -1,8 +1,7 @@
 """Strict reading of files that somebody else may have written: JSON, JSON lines, YAML and gzip, within limits.
 
-Every file from outside goes through this module: lexicons, results, submissions, grid files, manifests. A value is
-either read exactly as the text states it or refused, so that no text has two readings: repeated keys, NaN, numbers that
-overflow, half of a surrogate pair, deep nesting and text that is not UTF-8 are errors.
+Every file from outside goes through this module. A value is either read exactly as the text states it or refused, so
+that no text has two readings.
 """
 
 from __future__ import annotations
@@ -129,10 +128,8 @@ def is_blank(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """Return text that is safe to print: control, bidirectional and other unseen characters become escapes.
-
-    A text from a file could otherwise clear the terminal, hide a part of itself, or show its words in another order.
-    """
+    """Return text that is safe to print: control, bidirectional and other unseen characters become escapes."""
+    # A text from a file could otherwise clear the terminal, hide a part of itself, or show its words in another order.
     if not first_unseen(text):
         return text
     return "".join(
@@ -274,10 +271,7 @@ def real_path(path: Path) -> Path:
 
 
 def inner_path(folder: Path, name: str) -> Path:
-    """Return the path inside a folder that a name in a file stands for, with ``/`` between its parts.
-
-    A name that is absolute, leads out of the folder, or passes through a symbolic link is a MalformedError.
-    """
+    """Return the path that a name in a file stands for; one out of the folder or through a link is a MalformedError."""
     path = folder
     for part in relative_parts(name):
         path = path / part

@@ -30,7 +30,7 @@ from turkic_idiom_tasks.languages import Language
 from turkic_idiom_tasks.orthography import clean, letters_outside
 from turkic_idiom_tasks.spans import Span, span_problem
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # reviews.py imports this module
     from turkic_idiom_tasks.lexicon.reviews import Review
 
 CONCEPT_ID = re.compile(r"[a-z0-9]+(?:-{1,2}[a-z0-9]+)*")
@@ -198,9 +198,10 @@ class Lexicon:
         return self.entries.get(language, {})
 
     def reviews_of(self, language: str) -> dict[str, list[Review]]:
-        """Return concept -> its reviews; reviews of an idiom that was changed afterwards are left out."""
+        """Return concept -> its reviews that count."""
         entries = self.of(language)
         reviews: dict[str, list[Review]] = {}
+        # A review counts while the idiom reads as it did when it was reviewed; the others are history.
         for review in self.reviews:
             entry = entries.get(review.concept) if review.language == language else None
             if entry is not None and entry.idiom == review.idiom:
@@ -289,5 +290,6 @@ def parse_row(
     try:
         value = adapter.validate_python(stated, context=context)
     except ValidationError as error:
+        # Pydantic, too, names a missing key if the adapter has no default for it, so each fault is listed once.
         return None, list(dict.fromkeys([*problems, *faults(error)]))
     return (None if problems else value), problems

@@ -141,8 +141,7 @@ def read_review_file(
 ) -> tuple[list[Review], list[Problem]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
-    `check`, which files from outside need, raises MalformedError if a review cannot be used. Such a file has one line
-    for each entry and reviewer; the file of a lexicon may be missing, and have conflicts.
+    `check`, which files from outside need, raises MalformedError if a review cannot be used.
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
@@ -154,6 +153,7 @@ def read_review_file(
             return None, [str(error)]
         return review, []
 
+    # A file from outside has one line for each entry and reviewer; that of a lexicon may be missing or have conflicts.
     return _read_lines(
         path,
         parse,
@@ -207,11 +207,9 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
 
 
 def content_revision(directory: Path) -> str:
-    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits; order, line ends and blank lines do not matter.
-
-    Reviews are left out, because they change no score.
-    """
+    """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits; order, line ends, blank lines do not matter."""
     digest = hashlib.sha1(usedforsecurity=False)
+    # Reviews are left out, because they change no score.
     paths = list(lexicon_files(directory).values())
     paths += [directory / name for name in (CONCEPTS_FILE, EQUIVALENTS_FILE, LANGUAGES_FILE)]
     for path in sorted(path for path in paths if path.is_file()):
@@ -243,18 +241,13 @@ def write_lexicon(
     *,
     equivalents: Mapping[tuple[str, str], str] | None = None,
     reviews: Sequence[Review] = (),
-    others: Mapping[str, bytes] | None = None,
+    others: Mapping[str, bytes] | None = None,  # name -> content of further files, such as the report of an import
     overwrite: bool = False,
 ) -> None:
-    """Write a lexicon directory, all files in one step, entries and concepts in the order of concept ids.
-
-    The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
-    new entries are not counted. Languages without entries are not written, nor is the file of equivalents without any.
-    The others are name -> content of further files, such as the report of an import.
-    """
+    """Write a lexicon directory, all files in one step, entries and concepts in the order of concept ids."""
     files: dict[str, bytes] = dict(others or {})
     for code, rows in entries.items():
-        get_language(code)
+        get_language(code)  # or an InputError
         if rows:
             files[f"{code}.jsonl"] = _as_lines(entry.to_json() for entry in sorted(rows, key=lambda row: row.concept))
     files[CONCEPTS_FILE] = _as_lines(concept.to_json() for concept in sorted(concepts, key=lambda row: row.id))
@@ -262,20 +255,21 @@ def write_lexicon(
         judged = sorted(equivalents.items())
         files[EQUIVALENTS_FILE] = _as_lines(json.dumps({"concepts": pair, "judgement": how}) for pair, how in judged)
     check_target(directory, overwrite=overwrite)
+    # The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
+    # new entries are not counted.
     all_reviews = [*_valid_reviews(directory), *reviews]
     if own_languages := own_records(code for code, rows in entries.items() if rows):
         files[LANGUAGES_FILE] = own_languages
     if all_reviews:
         files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
+    # A file of a language that has no entries any more could otherwise stay from the lexicon that is replaced.
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 
 
 def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) -> None:
-    """Add reviews to a lexicon directory; of two by one reviewer on one entry, the newer one stays.
-
-    The reviews were checked against the entries of this revision of the lexicon.
-    """
+    """Add reviews to a lexicon directory; of two by one reviewer on one entry, the newer one stays."""
     with locked_folder(directory):  # or of two commands that add reviews at once, one would lose the other's
+        # The reviews were checked against the entries of this revision.
         if content_revision(directory) != revision:
             raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
         all_reviews = newest_reviews([*_valid_reviews(directory), *reviews])

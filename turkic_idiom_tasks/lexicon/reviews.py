@@ -1,9 +1,4 @@
-"""Reviews: what native speakers said about the entries.
-
-``reviews.jsonl`` stands beside the entries and has one line per language, concept and reviewer, or several where they
-differ and nothing says which is the newest: a conflict. A review counts while the idiom of its entry reads as it did
-when it was reviewed; the others are history and stay in the file.
-"""
+"""Reviews: what native speakers said about the entries, in ``reviews.jsonl`` beside them."""
 
 import json
 import unicodedata
@@ -26,8 +21,8 @@ INITIALS = (2, 4)  # fewest and most letters
 
 
 def _initials(text: str) -> str:
-    """Return initials; capital letters alone, so that one reviewer is not counted as two."""
     fewest, most = INITIALS
+    # Capital Latin letters alone, so that one reviewer is not counted as two.
     are_capitals = all(unicodedata.name(letter, "").startswith("LATIN CAPITAL LETTER") for letter in text)
     if not (fewest <= len(text) <= most and are_capitals):
         raise ValueError(f"must be {fewest} to {most} capital Latin letters")
@@ -114,13 +109,11 @@ def parse_review(row: Any) -> Review:
 
 
 def newest_reviews(reviews: Iterable[Review]) -> list[Review]:
-    """Return the newest review of each language, concept and reviewer, sorted by the three.
-
-    Those with the same stamp are all kept if they differ, because either may be the one that the reviewer means.
-    """
+    """Return the newest review of each language, concept and reviewer, sorted by the three; several in a conflict."""
     reviews = list(reviews)
     stamps: dict[tuple[str, str, str], tuple[str, int]] = {}
     for review in reviews:
         stamps[review.key] = max(review.stamp, stamps.get(review.key, review.stamp))
+    # A conflict: they have the same stamp and differ, and either may be the one that the reviewer means.
     newest = {(review.key, review.statement): review for review in reviews if review.stamp == stamps[review.key]}
     return [newest[name] for name in sorted(newest)]
