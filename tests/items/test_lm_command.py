@@ -57,7 +57,7 @@ def test_what_the_panel_produced_is_shown_of_open_tasks_that_it_answered(capsys)
         {"set": "situation_open_gag", "items": 34, "produced": pytest.approx(produced), "hard": 1}
     ]
     assert main(["lm", "stats", "-k", "meaning", "-l", "kk", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["panel"] == []
+    assert json.loads(capsys.readouterr().out)[0]["panel"] == []
     assert main(["lm", "stats", "-k", "situation", "-l", "tk"]) == 0
     assert re.search(r"\nset +items +produced +hard *\nsituation_open_tk +66 +89\.9 +6 *\n", capsys.readouterr().out)
 
