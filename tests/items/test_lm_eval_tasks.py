@@ -253,7 +253,7 @@ def small_lexicon(tmp_path):
     """Two languages of the bundled lexicon, with few entries and without equivalents."""
     folder = tmp_path / "lexicon"
     folder.mkdir()
-    for name, n_lines in (("concepts.jsonl", None), ("uz.jsonl", 150), ("az.jsonl", 150)):
+    for name, n_lines in (("concepts.jsonl", None), ("uz.jsonl", 90), ("az.jsonl", 90)):
         lines = (Path(BUNDLED) / name).read_text(encoding="utf-8").splitlines(keepends=True)
         (folder / name).write_text("".join(lines[:n_lines]), encoding="utf-8")
     return folder

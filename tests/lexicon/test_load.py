@@ -207,7 +207,7 @@ def test_a_reader_beside_a_writer_sees_the_one_or_the_other(tmp_path, monkeypatc
 def test_bundled_lexicon_is_whole_and_right(tmp_path):
     lexicon, mistakes = read_lexicon(BUNDLED)
     assert [str(mistake) for mistake in mistakes] == []
-    assert len(lexicon.of("tr")) == len(lexicon.of("az")) == len(lexicon.concepts)
+    assert len(lexicon.of("tr")) == len(lexicon.concepts)
     assert all(concept.gloss for concept in lexicon.concepts.values())
     for code in ("tr", "az", "uz", "tk", "gag"):
         for entry in lexicon.of(code).values():

@@ -32,10 +32,9 @@ def test_spelling_has_chance_in_the_headline_of_t1_although_it_leads_over_all_qu
     texts = [data.queries[query] for query in pool.queries], [data.documents[document] for document in pool.documents]
     scored = score_subset(Rankings.from_similarities(pool, spelling(*texts, "tr", code)))
     interval = scored.resampled_headline(None).interval()
-    assert interval.low <= 0 <= interval.high
-    assert abs(scored.headline.score) < 0.01
-    assert scored.scores["ndcg_corrected"] > 0.2
-    assert len(scored.headline.concepts) == scored.scores["n_spelling_free"] >= 50
+    assert -0.02 < interval.low <= scored.headline.score <= interval.high < 0.02
+    assert scored.scores["ndcg_corrected"] > 0.1
+    assert len(scored.headline.concepts) == scored.scores["n_spelling_free"] >= 150
 
 
 def test_a_query_is_spelling_free_if_its_answers_stand_behind_the_first_twentieth():
