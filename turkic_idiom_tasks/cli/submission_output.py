@@ -67,7 +67,7 @@ def _print_tasks(submission: ScoredSubmission, board: Board, console: Console) -
     if console.measure(table, options=unlimited).maximum > console.width:
         table = _score_table(submission, board, is_wide=is_wide, between="\n")
     console.print(table)
-    notes = ["Headlines: 0 is chance, and what spelling alone reaches; below each its 95% interval."]
+    notes = ["Headlines: 0 is chance, and spelling alone is within .02 of it; below each its 95% interval."]
     if not board.overall:
         lacks = [task for task in board.data.tasks if not board.by_task[task] and task not in EXTRA_TASKS]
         notes.append(f"No rank over all tasks: not every language of {', '.join(lacks)} is there.")
