@@ -41,7 +41,7 @@ def read(path: Path) -> Iterator[SourceRow]:
         if not columns:  # every row has the cells of the header
             columns = _columns(path, record.cells, records)
             for column in sorted(record.cells.keys() - columns.keys() - {GLOSS, CONCEPT, ""}):
-                yield SourceRow(1, problem="column is not read; if it is a language's, name it CODE-idiom", value=column)
+                yield SourceRow(1, problem="column is not read; name one of idioms CODE-idiom", value=column)
         texts: dict[str, dict[str, str]] = {}
         for column, (code, field) in columns.items():
             cell = record.cells[column]

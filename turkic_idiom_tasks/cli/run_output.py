@@ -30,8 +30,8 @@ from turkic_idiom_tasks.runs.run_options import Reporter
 
 WIDE = 120  # columns of a terminal from which all scores are shown
 HEADLINE_NOTE = (
-    "headline: 0 is chance, and spelling alone is within .02 of it; 1 is perfect (T1: nDCG of the spelling-free queries; "
-    "T2, T3: nDCG; T4, STS: the figurative sense before the literal one, not in the mean)"
+    "headline: 0 is chance, and spelling alone is within .02 of it; 1 is perfect (T1: nDCG of the spelling-free "
+    "queries; T2, T3: nDCG; T4, STS: the figurative sense before the literal one, not in the mean)"
 )
 _EXTRA_SCORES = {"ndcg_corrected": "corrected", "ndcg_strict": "strict", "ndcg_at_10": "nDCG@10", "mrr": "MRR"}
 
