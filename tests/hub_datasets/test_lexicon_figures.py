@@ -74,7 +74,9 @@ def test_the_card_beside_the_bundled_lexicon_is_up_to_date(bundled):
 def test_the_readings_account_for_the_entries_of_the_bundled_lexicon(bundled):
     for code, row in json.loads((BUNDLED / READINGS).read_text("utf-8"))["by_language"].items():
         entries = bundled.of(code).values()
-        assert sum(entry.status == "read" for entry in entries) == row["entries read"] - row["merged or dropped"], code
+        read = row["entries read"] - row["merged or dropped"]
+        read += row.get("kept: the form certain and the sense right", 0)
+        assert sum(entry.status == "read" for entry in entries) == read, code
         assert sum(entry.literal_paraphrase is not None for entry in entries) == row["literal triples kept"], code
 
 
