@@ -62,7 +62,7 @@ def test_show_marks_the_idiom_and_names_near_concepts(lexicon):
         show(lexicon, "turn-blind-eye")
     with pytest.raises(InputError, match=r"near it: cross$"):
         show(lexicon, "tepa sochi tikka boʻlmoq")
-    with pytest.raises(InputError, match="no concept 'x'; .dataset show --out"):
+    with pytest.raises(InputError, match=r"no concept 'x'; .dataset show --out"):
         show(lexicon, "x")
 
 
