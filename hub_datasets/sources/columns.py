@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from hub_datasets.import_report import ALMOST, NOTHING, SourceRow, readings_of
+from hub_datasets.import_report import ALMOST, NOTHING, Note, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import Record, read_table
 from turkic_idiom_tasks.io.files import write_text
@@ -38,10 +38,11 @@ def read(path: Path) -> Iterator[SourceRow]:
         if record.cells is None:
             yield SourceRow(record.line, problem=record.problem, value=record.value)
             continue
+        notes: tuple[Note, ...] = ()
         if not columns:  # every row has the cells of the header
             columns = _columns(path, record.cells, records)
-            for column in sorted(record.cells.keys() - columns.keys() - {GLOSS, CONCEPT, ""}):
-                yield SourceRow(1, problem="column is not read; name one of idioms CODE-idiom", value=column)
+            not_read = [column for column in record.cells if column not in (*columns, GLOSS, CONCEPT, "")]
+            notes = tuple(Note("column not read; name one of idioms CODE-idiom", column) for column in not_read)
         texts: dict[str, dict[str, str]] = {}
         for column, (code, field) in columns.items():
             cell = record.cells[column]
@@ -52,7 +53,9 @@ def read(path: Path) -> Iterator[SourceRow]:
         if concept and not CONCEPT_ID.fullmatch(concept):
             problem = "concept is no id of lower-case letters, digits and hyphens"
         gloss = record.cells.get(GLOSS, "")
-        yield SourceRow(record.line, readings_of(texts), gloss, problem=problem, value=concept, concept=concept)
+        yield SourceRow(
+            record.line, readings_of(texts), gloss, problem=problem, value=concept, notes=notes, concept=concept
+        )
 
 
 def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) -> dict[str, tuple[str, str]]:

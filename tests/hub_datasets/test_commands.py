@@ -110,9 +110,8 @@ def test_tables_fit_the_terminal(wide_lexicon, tmp_path, dataset, monkeypatch):
     assert max(len(line) for line in stdout.splitlines()) <= 80
     assert stdout.splitlines()[0].split() == ["1", "concepts", *LANGUAGES]
     words = stdout.split()
-    assert [words.count(code) for code in LANGUAGES][1:] == [2] * (
-        len(LANGUAGES) - 1
-    )  # head, and end of its folded status
+    # Twice: in the head, and at the end of its folded status
+    assert [words.count(code) for code in LANGUAGES][1:] == [2] * (len(LANGUAGES) - 1)
     path = tmp_path / "rows.jsonl"
     path.write_text('{"id": 1, "idiom": "göz yummak", "sentence": "Gözü kaldı. Sonra ağzını yumdu."}\n')
     _, stderr = dataset("annotate", "--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl")

@@ -26,6 +26,7 @@ from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.orthography import fold
+from turkic_idiom_tasks.results.lm_eval_files import SAMPLES
 from turkic_idiom_tasks.splits import TEST, span_split
 
 TR = LANGUAGES["tr"]
@@ -207,7 +208,11 @@ def test_found_text_has_a_leaderboard_of_its_own(find, tmp_path, monkeypatch):
         found = "gözünü" in document["sentence"] and document["sentence"].split(maxsplit=1)[1].rstrip(".")
         return json.dumps({"idioms": [found.removeprefix("müşterinin ")] if found else []})
 
-    write_samples(tmp_path, evaluate(answer, ["turkic_idiom_span_found_tr"], our_tasks()))
+    logged = evaluate(answer, ["turkic_idiom_span_found_tr"], our_tasks())
+    metadata = logged["configs"]["turkic_idiom_span_found_tr"]["metadata"]
+    assert metadata["data_revision"] == open_dataset(data[1]).revision
+    assert SAMPLES.fullmatch("samples_turkic_idiom_span_found_tr_2026-11-26T22-05-10.3.jsonl")["language"] == "tr"
+    write_samples(tmp_path, logged)
     stated = ["--contact", "me", "--training-data", "none", "--regime", "pretrained", "--out", str(tmp_path / "s")]
     assert main(["submit", str(tmp_path), *data, *stated]) == 0
     assert main(["leaderboard", "build", str(tmp_path / "s"), *data, "--out", str(tmp_path / "site")]) == 0

@@ -262,8 +262,9 @@ def test_a_hard_item_is_one_whose_idiom_at_most_half_of_the_panel_produced(
 
 
 def test_only_items_that_the_panel_was_asked_are_hard_and_examples_are_those_of_all_items(dataset):
-    assert build_items(dataset, "recall", "kk")
-    assert build_items(dataset, "recall_hard", "kk") == ()
+    for language in ("gag", "kk"):
+        assert build_items(dataset, "recall", language)
+        assert build_items(dataset, "recall_hard", language) == ()
     examples = build_items(dataset, "recall_hard", "tr", split="train")
     assert examples == build_items(dataset, "recall", "tr", split="train") != ()
 

@@ -55,7 +55,6 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
             continue
         endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
         for name, task in OPEN_TASKS.items():
-            # The panel produced all Gagauz idioms but two; that of other provisional languages was not asked
             has_items = name not in HARD_TASKS or not LANGUAGES[item_set.language].provisional
             if task.kind == item_set.kind and has_items:
                 endings.append((name, ""))  # always written, so the name needs no ending

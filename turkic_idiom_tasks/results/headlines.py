@@ -27,8 +27,8 @@ from turkic_idiom_tasks.results.predictions import Rankings, Similarities
 
 MIN_QUERIES = 10  # fewer spelling-free ones of more say nothing: Gagauz has 5 of 29
 # A query is spelling-free if character n-grams rank its relevant documents behind this share of the pool. On these
-# queries n-grams and BM25 score .128 to .134 in Azerbaijani, Turkmen and Uzbek, where chance is .128 to .133. Without a
-# shared stem, but otherwise of any rank, n-grams still have .158 to .183.
+# queries n-grams and BM25 score .120 to .127 in Azerbaijani, Turkmen and Uzbek, where chance is .123 to .129. Without a
+# shared stem, but otherwise of any rank, n-grams still had .158 to .183 on edition 3.
 SPELLING_SHARE = 0.05
 
 
