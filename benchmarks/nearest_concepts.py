@@ -3,8 +3,9 @@
     make encoders
     python benchmarks/nearest_concepts.py [MODEL]    # by default the multilingual-e5-small of benchmarks/encoders.py
 
-Writes ``turkic_idiom_tasks/tasks/items/nearest_concepts.jsonl``. The vector of a concept is the mean of those of its
-English gloss and of its meanings in all languages, less the mean of all concepts. It takes minutes.
+Adds the concepts that ``turkic_idiom_tasks/tasks/items/nearest_concepts.jsonl`` lacks. The rows that are there stay,
+because readers answered their items. The vector of a concept is the mean of those of its English gloss and of its
+meanings in all languages, less the mean of all concepts. It takes minutes.
 """
 
 import json
@@ -17,6 +18,7 @@ from encoders import FOLDER
 from sentence_transformers import SentenceTransformer
 
 from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.reading import read_json_lines
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.splits import TEST, retrieval_split
@@ -43,27 +45,29 @@ def main(model: str) -> None:
     encoded = encoder.encode([f"query: {text}" for text in texts], normalize_embeddings=True)
     vectors = np.zeros((len(names), encoded.shape[1]))
     np.add.at(vectors, np.array(owners), encoded)
-    write_text(NEAREST, nearest_rows(lexicon, names, vectors))
+    rows = nearest_rows(lexicon, names, vectors) | {
+        line.value["concept"]: line.value for line in read_json_lines(NEAREST)
+    }
+    write_text(NEAREST, "".join(json.dumps(rows[name]) + "\n" for name in sorted(rows)))
 
 
-def nearest_rows(lexicon: Lexicon, names: list[str], vectors: npt.NDArray[np.float64]) -> str:
-    """Return the lines of the file."""
+def nearest_rows(lexicon: Lexicon, names: list[str], vectors: npt.NDArray[np.float64]) -> dict[str, dict[str, object]]:
+    """Return concept -> row of the file."""
     vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors -= vectors.mean(axis=0)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     similarities = vectors @ vectors.T
     others = [name for name in names if retrieval_split(name) != TEST and part_of_speech(lexicon, name) == "verb"]
     examples = set(sorted(others, key=lambda name: stable_hash("example", name))[:N_EXAMPLES])
-    lines = []
+    rows: dict[str, dict[str, object]] = {}
     for number, name in enumerate(names):
         if retrieval_split(name) != TEST and name not in examples:
             continue
         order = np.argsort(-similarities[number], kind="stable")
         nearest = [names[other] for other in order if other != number][:N_NEAREST]
         pos = part_of_speech(lexicon, name)
-        row = {"concept": name, "nearest": [other for other in nearest if part_of_speech(lexicon, other) == pos]}
-        lines.append(json.dumps(row) + "\n")
-    return "".join(lines)
+        rows[name] = {"concept": name, "nearest": [other for other in nearest if part_of_speech(lexicon, other) == pos]}
+    return rows
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.people import PeopleScore
 from turkic_idiom_tasks.results.predictions import SubsetKey, usual_order
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
-from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS
+from turkic_idiom_tasks.tasks.items.open_tasks import RECALL_EN, RECALL_THREE, SITUATION_OPEN, TRANSLATE
 
 RETRIEVAL_TASKS = PAPER_TASKS
 # Ranked by themselves alone; nobody needs them for a rank over all tasks

@@ -18,6 +18,7 @@ from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, find_items, item_subsets
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENTS, USAGE
+from turkic_idiom_tasks.tasks.items.items import whole_of
 from turkic_idiom_tasks.tasks.items.open_tasks import TRANSLATE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
@@ -123,7 +124,7 @@ def item_board_data(dataset: Dataset) -> BoardData:
             texts, answers = {}, {}
             for item in items.rows:
                 # The sentence alone does not say which of its words are asked about
-                texts[item.id] = f"{item.text} ({item.idiom})" if task in (USAGE, TRANSLATE) else item.text
+                texts[item.id] = f"{item.text} ({item.idiom})" if whole_of(task) in (USAGE, TRANSLATE) else item.text
                 answers[item.id] = option_texts(item)[item.gold]
             free = frozenset(item.id for item in items.rows if not item.shares_stem)
             subset = SubsetItems(

@@ -19,6 +19,7 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import ScoredSubset
 from turkic_idiom_tasks.tasks.items.item_types import TRAPS, USAGE, Item
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, whole_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL_THREE
 from turkic_idiom_tasks.tasks.items.prompts import option_texts
 
@@ -63,7 +64,7 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     main, usual_columns = {SPANS: "span F1", STS: "Spearman"}.get(task, "nDCG"), _RETRIEVAL_COLUMNS
     if task in ITEM_TASKS:
         main, usual_columns = ("accepted", _OPEN_COLUMNS) if task in OPEN_TASKS else ("accuracy", _CHOICE_COLUMNS)
-    columns = _COLUMNS.get(task, usual_columns)
+    columns = _COLUMNS.get(whole_of(task), usual_columns)
     rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):
@@ -112,7 +113,8 @@ def trap_profiles(board: Board) -> list[Values]:
     for name in dict.fromkeys([*board.overall, *board.by_id]):
         answers: list[tuple[Item, int | str | None]] = []
         for score in board.by_id[name].subsets:
-            if score.answers is not None:
+            # No item counts twice
+            if score.answers is not None and score.task not in HARD_TASKS:
                 answers += zip(score.answers.items.rows, score.answers.answers, strict=True)
         n_unreadable = sum(answer is None for _, answer in answers)
         types = Counter(item.options[answer].trap for item, answer in answers if isinstance(answer, int))
@@ -133,6 +135,8 @@ def missed_items(board: Board, lexicon: Lexicon | None) -> list[Values]:
     """Return the items of each task that most language models answer wrongly, with the wrong answer that most gave."""
     missed: list[Values] = []
     for task in board.data.tasks:
+        if task in HARD_TASKS:
+            continue
         of_task: list[Values] = []
         for subset in board.data.of_task(task):
             source = get_language(subset.name.partition("-")[0]).code

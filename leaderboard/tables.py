@@ -21,6 +21,7 @@ from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
 from turkic_idiom_tasks.results.people import n_people
 from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey
 from turkic_idiom_tasks.tasks.items import open_tasks
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 TASK_TITLES = {
@@ -39,10 +40,11 @@ TASK_TITLES = {
     "situation": "Idiom for a situation",
 }
 TASK_TITLES |= {name: f"{task.title}, without options" for name, task in OPEN_TASKS.items()}
+TASK_TITLES |= {name: f"{TASK_TITLES[whole]}, hard items" for name, whole in HARD_TASKS.items()}
 TASK_LABELS = {task: task.capitalize().replace("_", " ") for task in TASK_TITLES}
 TASK_LABELS |= {STS: "STS", open_tasks.CLOZE_OPEN: "Open cloze", open_tasks.SITUATION_OPEN: "Open situation"}
 TASK_LABELS |= {open_tasks.RECALL_EN: "Recall, English", open_tasks.RECALL_THREE: "Recall, three"}
-TASK_LABELS |= {name: f"{TASK_LABELS[whole]}, hard" for name, whole in open_tasks.HARD_TASKS.items()}
+TASK_LABELS |= {name: f"{TASK_LABELS[whole]}, hard" for name, whole in HARD_TASKS.items()}
 TASK_FORMS = {  # of the tasks of encoders and taggers
     "T1": "idiom → idiom",
     "T2": "idiom → meaning",
@@ -246,7 +248,8 @@ def item_table(board: Board) -> Table:
     about = "Mean of the kinds with options, the open cloze and recall; it decides the rank"
     columns = [Column("all", "All kinds", about, board.overall)]
     for task in board.data.tasks:
-        if task in EXTRA_TASKS and not board.by_task[task]:
+        # Hard tasks have tables of their own; here they would make as many columns again
+        if task in HARD_TASKS or (task in EXTRA_TASKS and not board.by_task[task]):
             continue
         label = TASK_LABELS[task]
         subsets = tuple((task, subset.name) for subset in board.data.of_task(task))

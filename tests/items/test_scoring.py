@@ -12,7 +12,7 @@ from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
-from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.items import build_items, whole_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, open_prompt
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest, judge_open, score_open
@@ -122,14 +122,15 @@ def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_dig
 
 @pytest.mark.parametrize("task", OPEN_TASKS)
 def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(dataset, task):
-    for item in build_items(dataset, task, "tr", "az" if task == "translate" else None)[:20]:
+    whole = whole_of(task)
+    for item in build_items(dataset, task, "tr", "az" if whole == "translate" else None)[:20]:
         answer = item.options[item.gold].text
-        assert answer == dataset.lexicon.of(item.target)[item.concept].idiom or task == "cloze_open"
+        assert answer == dataset.lexicon.of(item.target)[item.concept].idiom or whole == "cloze_open"
         for variant in VARIANTS:
             question = open_prompt(item, task, variant)
             assert item.text in question
-            assert (item.idiom in question) == (task == "translate")
-            assert answer not in question or task == "translate"  # an idiom that both languages have
+            assert (item.idiom in question) == (whole == "translate")
+            assert answer not in question or whole == "translate"  # an idiom that both languages have
 
 
 def test_what_the_open_tasks_show(dataset):

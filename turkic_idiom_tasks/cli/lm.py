@@ -110,8 +110,8 @@ def stats(
 ) -> None:
     """Print the size of each set, its traps by type, and the accuracy of guesses that know no idiom, in percent.
 
-    Of the open tasks that a panel of readers answered, also the share of readers who produced the idiom, and the number
-    of hard items, which at most half of them did.
+    Of the open tasks that a panel of readers answered, also the share of readers who produced the idiom. Hard items are
+    those whose idiom at most half of them did.
 
     The guesses are from the options alone, from shared letters, and at random; where they stay near chance, the options
     do not give the right one away. The cost is that of the prompts of each task of lm-eval under the first English
@@ -121,10 +121,10 @@ def stats(
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
     from turkic_idiom_tasks.tasks.items.item_types import ItemSet
-    from turkic_idiom_tasks.tasks.items.items import items_of_set, kind_of
+    from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, items_of_set, kind_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
     from turkic_idiom_tasks.tasks.items.prompts import cost
-    from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
+    from turkic_idiom_tasks.tasks.items.scoring import produced_shares
 
     rows: list[dict[str, Any]] = []
     dataset = open_dataset(data)
@@ -134,14 +134,16 @@ def stats(
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
         row["small_sample"] = len(members) < SMALL_N
         row["baselines"] = baseline_rows(name, members)
-        row["panel"], row["cost"] = [], []
-        for task in (members[0].kind, *OPEN_TASKS):
+        row["panel"], row["cost"], row["hard"] = [], [], 0
+        for task in dict.fromkeys((members[0].kind, *OPEN_TASKS, *HARD_TASKS)):
             item_set = ItemSet(task, members[0].language, members[0].target)
             items = items_of_set(dataset, item_set) if kind_of(task) == members[0].kind else ()
-            shares = produced_shares(task, items, dataset.lexicon).values()
+            shares = [] if task in HARD_TASKS else produced_shares(task, items, dataset.lexicon).values()
             if shares:
-                produced, n_hard = sum(shares) / len(shares), sum(share <= HARD for share in shares)
-                row["panel"].append({"set": item_set.name, "items": len(shares), "produced": produced, "hard": n_hard})
+                produced = sum(shares) / len(shares)
+                row["panel"].append({"set": item_set.name, "items": len(shares), "produced": produced})
+            if HARD_TASKS.get(task) == members[0].kind:
+                row["hard"] = len(items)
             if items and shots is not None:
                 row["cost"].append(cost(item_set, items, shots=shots))
         rows.append(row)
@@ -151,16 +153,17 @@ def stats(
                 baseline.update({key: None for key, value in baseline.items() if value != value})
         print_line(json.dumps(rows, indent=2))
         return
-    cells = [[row["set"], _size(row), *(str(row[key]) for key in ("concepts", *TRAPS))] for row in rows]
+    columns = ["concepts", "hard", *TRAPS]
+    cells = [[row["set"], _size(row), *(str(row[key]) for key in columns)] for row in rows]
     note = f"near, lexical, random: traps of each type{_small_note(rows)}"
-    print_rows(cells, sys.stdout, head=["set", "items", "concepts", *TRAPS], note=f"{note}\n")
+    print_rows(cells, sys.stdout, head=["set", "items", *columns], note=f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
     panel = [of_task for row in rows for of_task in row["panel"]]
-    cells = [[row["set"], row["items"], f"{100 * row['produced']:.1f}", row["hard"]] for row in panel]
+    cells = [[row["set"], row["items"], f"{100 * row['produced']:.1f}"] for row in panel]
     if panel:
         sys.stdout.write("\n")
-    note = "produced: percent of the panel's first answers that are accepted; hard: items that at most half produced"
-    print_rows(cells, sys.stdout, head=["set", "items", "produced", "hard"], note=note)
+    note = "produced: percent of the panel's first answers that are accepted"
+    print_rows(cells, sys.stdout, head=["set", "items", "produced"], note=note)
     if shots is None:
         return
     columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]
@@ -201,6 +204,7 @@ def report(
     from turkic_idiom_tasks.results.item_answers import ItemAnswers
     from turkic_idiom_tasks.results.people import PEOPLE, score_people
     from turkic_idiom_tasks.results.scored import score_subset
+    from turkic_idiom_tasks.tasks.items.items import whole_of
     from turkic_idiom_tasks.tasks.items.scoring import answers_digest
 
     if unjudged is not None:
@@ -238,7 +242,7 @@ def report(
         for task, sets in run.items():
             for scored in sets:
                 table.add_row(f"{task} {scored.subset}", *_report_cells([scored], scored.resampled()))
-                details = _DETAILS.get(task, _IDIOM_DETAILS)
+                details = _DETAILS.get(whole_of(task), _IDIOM_DETAILS)
                 for name, label in details.items():
                     if name not in scored.scores:
                         continue

@@ -14,10 +14,9 @@ from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.languages import LANGUAGES, counted
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, EQUIVALENT, EQUIVALENT_RIVALS, MEANING_RIVALS, USAGE
-from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, KINDS, item_sets, kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import (
     CLOZE_OPEN,
-    HARD_TASKS,
     OPEN_TASKS,
     RECALL,
     RECALL_THREE,
@@ -26,12 +25,19 @@ from turkic_idiom_tasks.tasks.items.open_tasks import (
 
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
-GENERATIVE, OPEN, PROMPTS, TO = "_gen", "_open", "_prompts", "_to_"  # ends of names; the last before a target language
+GENERATIVE, OPEN, HARD, PROMPTS, TO = (
+    "_gen",
+    "_open",
+    "_hard",
+    "_prompts",
+    "_to_",
+)  # ends of names; the last before a target language
 FOLDER = TASK_FOLDER / "items"
 # Of the tasks of a kind: raised when its items change, or when the same answers get other scores
 VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
 VERSIONS[CLOZE_OPEN] = "4.0"
 VERSIONS |= dict.fromkeys((MEANING_RIVALS, EQUIVALENT_RIVALS), "1.0")
+VERSIONS |= {name: VERSIONS[whole] for name, whole in HARD_TASKS.items()}
 SPAN_ENDINGS = ("", "_xml", "_native")  # of the tasks and groups on spans
 GROUP_VERSION = "4.0"  # raised when a group has another mean
 
@@ -40,6 +46,7 @@ _SCORES: dict[str, tuple[str, Sequence[str]]] = dict.fromkeys(KINDS, ("_choice_s
 _SCORES[USAGE] = ("_usage_scores", ("acc", "acc_corrected", "pair_acc"))
 _SCORES |= dict.fromkeys(OPEN_TASKS, ("_open_scores", ("exact_match", "accepted", "unjudged")))
 _SCORES[RECALL_THREE] = ("_open_three_scores", ("first", "accepted", "unjudged"))
+_SCORES |= {name: _SCORES[whole] for name, whole in HARD_TASKS.items()}
 
 
 def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -53,13 +60,13 @@ def tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
         # The choice between figurative and literal use needs sentences with literal use
         if item_set.kind == USAGE and not LANGUAGES[item_set.language].literal_sentences:
             continue
-        endings = [(item_set.kind, ""), (item_set.kind, GENERATIVE)]
-        for name, task in OPEN_TASKS.items():
-            has_items = name not in HARD_TASKS or not LANGUAGES[item_set.language].provisional
-            if task.kind == item_set.kind and has_items:
-                endings.append((name, ""))  # always written, so the name needs no ending
-        for kind, ending in endings:
-            tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
+        is_provisional = any(LANGUAGES[code].provisional for code in item_set.languages)
+        for kind in dict.fromkeys((*KINDS, *OPEN_TASKS, *HARD_TASKS)):
+            if kind_of(kind) != item_set.kind or (kind in HARD_TASKS and is_provisional):
+                continue
+            # The answer to an open task is always written, so its name needs no ending
+            for ending in ("",) if kind in OPEN_TASKS else ("", GENERATIVE):
+                tasks[f"{PREFIX}{kind}_{'_'.join(item_set.languages)}{ending}"] = (kind, item_set.languages)
     return tasks
 
 
@@ -76,8 +83,11 @@ def groups() -> dict[str, list[str]]:
         if kind in OPEN_TASKS and len(languages) > 1:
             members.setdefault(f"{group}{TO}{languages[1]}", []).append(name)
     written = [f"{kind}{GENERATIVE}" for kind in KINDS]
+    # Without the hard tasks, whose items are asked anyway
+    unaided = [kind for kind in OPEN_TASKS if kind not in HARD_TASKS]
+    hard = [kind if kind in OPEN_TASKS else f"{kind}{GENERATIVE}" for kind in HARD_TASKS]
     # lm-eval refuses a run of two groups with a task in common, so open tasks do not stand beside likelihoods
-    for ending, kinds in (("", [*KINDS]), (GENERATIVE, [*written, *OPEN_TASKS]), (OPEN, [*OPEN_TASKS])):
+    for ending, kinds in (("", [*KINDS]), (GENERATIVE, [*written, *unaided]), (OPEN, unaided), (HARD, hard)):
         for prompts in ("", PROMPTS):
             members[f"{ALL}{ending}{prompts}"] = [f"{PREFIX}{kind}{prompts}" for kind in kinds]
     return members

@@ -13,11 +13,11 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.item_types import Item
-from turkic_idiom_tasks.tasks.items.items import KINDS, build_items, item_sets
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, KINDS, build_items, item_sets, kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open, score_items, score_open
 
-ITEM_TASKS = (*KINDS, *OPEN_TASKS)
+ITEM_TASKS = tuple(dict.fromkeys((*KINDS, *OPEN_TASKS, *HARD_TASKS)))
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")
 MAX_ANSWER = 200  # characters of an open answer that are kept; the longest idiom in its sentence has about 60
 
@@ -107,10 +107,10 @@ class ItemAnswers:
 
 def all_item_subsets() -> dict[str, tuple[str, ...]]:
     """Return task -> every subset that data may have, in the usual order."""
-    subsets: dict[str, tuple[str, ...]] = dict.fromkeys(ITEM_TASKS, ())
+    subsets: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
     for item_set in item_sets():
         subsets[item_set.kind] += ("-".join(item_set.languages),)
-    return subsets | {task: subsets[OPEN_TASKS[task].kind] for task in OPEN_TASKS}
+    return {task: subsets[kind_of(task)] for task in ITEM_TASKS}
 
 
 def item_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def row_digest(row: Item | TaggedSentence) -> str:
     return content_digest([astuple(row)])
 
 
-@lru_cache(maxsize=256)  # about twice the sets of one dataset
+@lru_cache(maxsize=1024)  # about twice the sets of one dataset
 def find_items(dataset: Dataset, task: str, subset: str) -> TestItems | None:
     """Return the test items of a task and subset; None if the data have none."""
     if task not in ITEM_TASKS or subset not in all_item_subsets()[task]:

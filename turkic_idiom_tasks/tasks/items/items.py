@@ -11,7 +11,7 @@ from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meanin
 from turkic_idiom_tasks.tasks.items.found import found_items
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
 from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Kind
-from turkic_idiom_tasks.tasks.items.open_tasks import HARD_TASKS, OPEN_TASKS, open_item
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL, SITUATION_OPEN, open_item
 from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
@@ -29,6 +29,9 @@ KINDS |= {
         _equivalent_rivals, is_directed=True, n_options=types.N_RIVALS, wording=types.EQUIVALENT
     ),
 }
+# Name -> the kind or open task of whose items it asks the hard ones alone; see `scoring.HARD`
+HARD_TASKS = {f"{task}_hard": task for task in (*KINDS, *OPEN_TASKS)}
+OPEN_TASKS |= {name: OPEN_TASKS[whole] for name, whole in HARD_TASKS.items() if whole in OPEN_TASKS}
 
 
 def build_items(
@@ -39,19 +42,24 @@ def build_items(
     The set is of a kind or of an open task. The languages are those of the idiom and, only for a directed kind, of the
     options (`target`). The split ``train`` is for examples in a prompt. A dataset without entries is an InputError.
     """
-    if kind not in OPEN_TASKS:
-        check_kind(kind)
+    check_kind(kind_of(kind))
     source = get_language(language).code
     other = get_language(target).code if target is not None else source
     if KINDS[kind_of(kind)].is_directed == (other == source):
-        needed = "two different languages" if KINDS[kind].is_directed else "one language"
+        needed = "two different languages" if KINDS[kind_of(kind)].is_directed else "one language"
         raise usage_error(f"items of kind {kind} need {needed}, not language {language!r} with target {target!r}")
     return _items(dataset, kind, source, other, split)
 
 
 def kind_of(task: str) -> str:
-    """Return the kind of the items of an open task, or the kind itself."""
-    return OPEN_TASKS[task].kind if task in OPEN_TASKS else task
+    """Return the kind of the items of a task: of an open task that of its items, else itself."""
+    whole = whole_of(task)
+    return OPEN_TASKS[whole].kind if whole in OPEN_TASKS else whole
+
+
+def whole_of(task: str) -> str:
+    """Return the kind or open task of whose items a hard one asks a part; itself for any other."""
+    return HARD_TASKS.get(task, task)
 
 
 def check_kind(kind: str) -> None:
@@ -75,19 +83,20 @@ def item_sets() -> list[ItemSet]:
     return sets
 
 
-@lru_cache(maxsize=256)  # about twice the sets of one dataset
+@lru_cache(maxsize=1024)  # about twice the sets of one dataset
 def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) -> tuple[Item, ...]:
     uses = dataset.uses(language)
     if uses is not None:
         return found_items(kind, language, uses) if split == TEST else ()
     if kind in HARD_TASKS:
-        if LANGUAGES[language].provisional:  # too few: the panel produced all Gagauz idioms but two
-            return ()
+        if LANGUAGES[language].provisional or LANGUAGES[target].provisional:
+            return ()  # too few: the panel produced all Gagauz idioms but two, and answered in no other such language
         whole = _items(dataset, HARD_TASKS[kind], language, target, split)
         if split != TEST:  # examples in a prompt, which the panel was not asked
             return whole
-        shares = produced_shares(HARD_TASKS[kind], whole, dataset.lexicon)
-        return tuple(item for item in whole if item.concept in shares and shares[item.concept] <= HARD)
+        # Where the panel was not asked the very question, an idiom is hard that it did not produce from its meaning
+        shares = _produced(dataset, SITUATION_OPEN if kind_of(kind) == types.SITUATION else RECALL, target)
+        return tuple(item for item in whole if shares.get(item.concept, 1) <= HARD)
     if kind in OPEN_TASKS:
         # The items of open tasks are those of their kinds, in the same order
         whole = _items(dataset, kind_of(kind), language, target, split)
@@ -95,6 +104,11 @@ def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) 
         return tuple(item for item in asked if item is not None)
     items = KINDS[kind].build(_relations(dataset), language, target, split=split)
     return tuple(sorted(items, key=lambda item: item.id))
+
+
+@lru_cache(maxsize=64)
+def _produced(dataset: Dataset, task: str, language: str) -> dict[str, float]:
+    return produced_shares(task, _items(dataset, task, language, language, TEST), dataset.lexicon)
 
 
 @lru_cache(maxsize=4)

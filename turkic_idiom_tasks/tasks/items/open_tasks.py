@@ -13,8 +13,6 @@ from turkic_idiom_tasks.tasks.items.written import blanked
 CLOZE_OPEN, RECALL, RECALL_EN, RECALL_THREE, TRANSLATE, SITUATION_OPEN = (
     "cloze_open", "recall", "recall_en", "recall_three", "translate", "situation_open",
 )  # fmt: skip
-# Name -> the open task of whose items it asks the hard ones alone; see `scoring.HARD`
-HARD_TASKS = {"recall_hard": RECALL, "situation_open_hard": SITUATION_OPEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,6 @@ OPEN_TASKS = {
         "Idiom for a situation", SITUATION, lambda _, item, __: item.text, "situation", "situation"
     ),
 }
-for _name, _whole in HARD_TASKS.items():
-    OPEN_TASKS[_name] = replace(OPEN_TASKS[_whole], title=f"{OPEN_TASKS[_whole].title}, hard items")
 ANSWER_SEPARATOR = "; "  # between several answers to one item
 
 
