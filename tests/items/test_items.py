@@ -20,7 +20,7 @@ from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.tasks.items.baselines import NAMES, baseline_accuracy, baseline_rows
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
-from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_of_set
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, KINDS, build_items, item_sets, items_of_set, kind_of
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling, letter_overlap
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
 from turkic_idiom_tasks.tasks.items.scoring import image_of, produced_shares
@@ -259,6 +259,18 @@ def test_a_hard_item_is_one_whose_idiom_at_most_half_of_the_panel_produced(
     hard = build_items(dataset, f"{task}_hard", language)
     assert (items[concept] in hard) == (n_produced <= 1)
     assert set(hard) < set(items.values())
+
+
+def test_hard_items_of_every_kind_are_about_the_idioms_that_the_panel_did_not_produce(dataset):
+    """Uzbek ones, where idioms of another language are asked for; those of situations are counted by themselves."""
+
+    def concepts(task, *languages):
+        return {item.concept for item in build_items(dataset, task, *languages)}
+
+    for task, whole in HARD_TASKS.items():
+        languages = ("tr", "uz") if KINDS[kind_of(whole)].is_directed else ("uz",)
+        hard = concepts("situation_open_hard" if "situation" in whole else "recall_hard", "uz")
+        assert concepts(task, *languages) == concepts(whole, *languages) & hard != set()
 
 
 def test_only_items_that_the_panel_was_asked_are_hard_and_examples_are_those_of_all_items(dataset):

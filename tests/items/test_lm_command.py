@@ -50,18 +50,18 @@ def test_what_the_panel_produced_is_shown_of_open_tasks_that_it_answered(capsys)
     # Of 66 situations nobody produced the idiom of 2, one of three readers that of 4, two that of 6, all that of 54
     produced = (4 * 1 + 6 * 2 + 54 * 3) / (66 * 3)
     (row,) = turkmen["panel"]
-    assert row == {"set": "situation_open_tk", "items": 66, "produced": pytest.approx(produced)}
+    assert row == {"set": "situation_open_tk", "items": 66, "right": pytest.approx(produced)}
     assert turkmen["hard"] == 2 + 4
     # Of 34 situations one reader produced the idiom of 1, all that of the others
     produced = (1 + 33 * 3) / (34 * 3)
-    assert gagauz["panel"] == [{"set": "situation_open_gag", "items": 34, "produced": pytest.approx(produced)}]
+    assert gagauz["panel"] == [{"set": "situation_open_gag", "items": 34, "right": pytest.approx(produced)}]
     assert gagauz["hard"] == 0  # too few to ask
     assert main(["lm", "stats", "-k", "meaning", "-l", "kk", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["panel"] == []
     assert main(["lm", "stats", "-k", "situation", "-l", "tk"]) == 0
     printed = capsys.readouterr().out
     assert re.match(r"set +items +concepts +hard .*\nsituation_tk +66 +66 +6 ", printed)
-    assert re.search(r"\nset +items +produced *\nsituation_open_tk +66 +89\.9 *\n", printed)
+    assert re.search(r"\nset +items +right *\nsituation_open_tk +66 +89\.9 *\n", printed)
 
 
 def test_requests_and_tokens_counted_by_hand():

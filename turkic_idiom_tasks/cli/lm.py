@@ -110,8 +110,8 @@ def stats(
 ) -> None:
     """Print the size of each set, its traps by type, and the accuracy of guesses that know no idiom, in percent.
 
-    Of the open tasks that a panel of readers answered, also the share of readers who produced the idiom. Hard items are
-    those whose idiom at most half of them did.
+    Of the tasks that a panel of readers answered, also the share of readers who were right. Hard items are those whose
+    idiom at most half of them produced from its meaning, or from the situation.
 
     The guesses are from the options alone, from shared letters, and at random; where they stay near chance, the options
     do not give the right one away. The cost is that of the prompts of each task of lm-eval under the first English
@@ -140,8 +140,8 @@ def stats(
             items = items_of_set(dataset, item_set) if kind_of(task) == members[0].kind else ()
             shares = [] if task in HARD_TASKS else produced_shares(task, items, dataset.lexicon).values()
             if shares:
-                produced = sum(shares) / len(shares)
-                row["panel"].append({"set": item_set.name, "items": len(shares), "produced": produced})
+                right = sum(shares) / len(shares)
+                row["panel"].append({"set": item_set.name, "items": len(shares), "right": right})
             if HARD_TASKS.get(task) == members[0].kind:
                 row["hard"] = len(items)
             if items and shots is not None:
@@ -159,11 +159,11 @@ def stats(
     print_rows(cells, sys.stdout, head=["set", "items", *columns], note=f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
     panel = [of_task for row in rows for of_task in row["panel"]]
-    cells = [[row["set"], row["items"], f"{100 * row['produced']:.1f}"] for row in panel]
+    cells = [[row["set"], row["items"], f"{100 * row['right']:.1f}"] for row in panel]
     if panel:
         sys.stdout.write("\n")
-    note = "produced: percent of the panel's first answers that are accepted"
-    print_rows(cells, sys.stdout, head=["set", "items", "produced"], note=note)
+    note = "right: percent of the panel's first answers that are right or, without options, accepted"
+    print_rows(cells, sys.stdout, head=["set", "items", "right"], note=note)
     if shots is None:
         return
     columns = ["items", "requests", "tokens", "requests (_gen)", "tokens (_gen)"]

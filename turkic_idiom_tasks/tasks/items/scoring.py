@@ -206,14 +206,19 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
 
 
 def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[str, float]:
-    """Return concept -> share of the panel whose first answer is accepted, of the items that the panel was asked."""
+    """Return concept -> share of the panel whose first answer is right, of the items that the panel was asked.
+
+    In an open task a right answer is an accepted one; where there are options, the concept of the right one.
+    """
     # Not stored, because they change with the judged answers as the scores of models do
     shares = {}
     for item in items:
         answers = panel_answers().get((task, item.language), {}).get(item.concept)
-        if answers:
+        if answers and task in OPEN_TASKS:
             judgements = judge_open(task, [item] * len(answers), answers, lexicon)
             shares[item.concept] = sum(judgement.is_accepted for judgement in judgements) / len(answers)
+        elif answers:
+            shares[item.concept] = answers.count(item.concept) / len(answers)
     return shares
 
 
