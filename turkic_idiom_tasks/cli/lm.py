@@ -121,7 +121,7 @@ def stats(
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
     from turkic_idiom_tasks.tasks.items.item_types import ItemSet
-    from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, items_of_set, kind_of
+    from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, items_of_set, kind_of, whole_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
     from turkic_idiom_tasks.tasks.items.prompts import cost
     from turkic_idiom_tasks.tasks.items.scoring import produced_shares
@@ -136,14 +136,17 @@ def stats(
         row["baselines"] = baseline_rows(name, members)
         row["panel"], row["cost"], row["hard"] = [], [], 0
         for task in dict.fromkeys((members[0].kind, *OPEN_TASKS, *HARD_TASKS)):
+            if kind_of(task) != members[0].kind:
+                continue
             item_set = ItemSet(task, members[0].language, members[0].target)
-            items = items_of_set(dataset, item_set) if kind_of(task) == members[0].kind else ()
-            shares = [] if task in HARD_TASKS else produced_shares(task, items, dataset.lexicon).values()
+            items = items_of_set(dataset, item_set)
+            if task in HARD_TASKS:  # a part of others, whose panel and cost are those of the whole
+                row["hard"] += len(items) if whole_of(task) == members[0].kind else 0
+                continue
+            shares = produced_shares(task, items, dataset.lexicon).values()
             if shares:
                 right = sum(shares) / len(shares)
                 row["panel"].append({"set": item_set.name, "items": len(shares), "right": right})
-            if HARD_TASKS.get(task) == members[0].kind:
-                row["hard"] = len(items)
             if items and shots is not None:
                 row["cost"].append(cost(item_set, items, shots=shots))
         rows.append(row)
