@@ -133,11 +133,12 @@ def test_the_grid_adapts_what_finetune_span_has_trained(copied, untrained_bert, 
     assert "4 cells: 2 done, 2 missing" in capsys.readouterr().out
 
 
-def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untrained_bert, grid_data, capsys):
+def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untrained_bert, grid_data, capsys, caplog):
     command = span_command("./absent", grid_data, copied, "--seed", 1, "-m", untrained_bert)
     assert main(command) == 1
     printed = capsys.readouterr()
     assert "./absent failed: ./absent: no such folder" in printed.err
+    assert caplog.text.count("failed: ./absent") == 1  # of the two cells that it has
     assert n_seeds(copied, untrained_bert) == "1"
 
 

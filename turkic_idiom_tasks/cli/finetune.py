@@ -104,8 +104,10 @@ def span(
     check_folder(grid.folder / TABLES, {}, kind=TABLES)
     failures: dict[str, str] = {}
     for outcome in grid.run(run_here, retry_failed=True):
-        ending = "done" if outcome.error is None else f"failed: {outcome.error}"
-        log.info("%s: %s", printable(str(outcome.cell)), printable(ending))
+        # A model that cannot be loaded fails in every cell for one reason, which is said once
+        if outcome.error is None or failures.get(outcome.cell.model) != outcome.error:
+            ending = "done" if outcome.error is None else f"failed: {outcome.error}"
+            log.info("%s: %s", printable(str(outcome.cell)), printable(ending))
         if outcome.error is not None:
             failures.setdefault(outcome.cell.model, outcome.error)
     if is_first_process():
