@@ -81,11 +81,6 @@ def run_command(
 
     Example: turkic-idiom run -m turkic-idiom/char-ngrams -m FacebookAI/xlm-roberta-base --pooling all
     """
-    from turkic_idiom_tasks.cli.run_output import print_tables, reporting
-    from turkic_idiom_tasks.dataset import open_dataset
-    from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS
-    from turkic_idiom_tasks.report.frame import report_run, to_json
-    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
     from turkic_idiom_tasks.runs.run_options import ModelSettings, make_options
     from turkic_idiom_tasks.training.config import checked
 
@@ -101,6 +96,13 @@ def run_command(
         base_url=base_url,
         **checked(ModelSettings, assigned(values)).model_dump(),
     )
+    # After the options, because they load torch and mteb
+    from turkic_idiom_tasks.cli.run_output import print_tables, reporting
+    from turkic_idiom_tasks.dataset import open_dataset
+    from turkic_idiom_tasks.dataset.similarity import SEMEVAL_STS
+    from turkic_idiom_tasks.report.frame import report_run, to_json
+    from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
+
     if (options.query_prompt or options.document_prompt) and not base_url:
         raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
     if base_url and (revision or options.device):

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import torch
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from turkic_idiom_tasks.dataset import Dataset
@@ -13,7 +12,6 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, POOLINGS, check_dtype
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.harnesses.mteb_loading import task_class
 from turkic_idiom_tasks.languages import get_language
 from turkic_idiom_tasks.results import TOP_K
 from turkic_idiom_tasks.results.predictions import OTHER_DATA_TASKS, SubsetKey
@@ -96,6 +94,8 @@ def make_options(
     check_dtype(options.dtype)
     # a wrong device would otherwise fail only when the model is loaded, after the data was prepared
     if options.device is not None:
+        import torch  # not loaded for options that are wrong
+
         problem = ""
         try:
             if torch.device(options.device).type == "cuda" and not torch.cuda.is_available():
@@ -111,6 +111,8 @@ def make_options(
 
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
     """Return the data of each task of the options: the given data, or the task's own."""
+    from turkic_idiom_tasks.harnesses.mteb_loading import task_class
+
     own = [task for task in options.tasks if task in OTHER_DATA_TASKS]
     return dict.fromkeys(options.tasks, dataset) | {task: task_class(task).open_data() for task in own}
 
