@@ -89,9 +89,6 @@ def test_stats_and_their_forms(source, tmp_path, dataset):
     assert "has no entries in tr" in dataset("stats", "--attest", "kevser", source, tmp_path / "uzbek", code=1)[1]
 
 
-# every table fits the terminal
-
-
 @pytest.fixture
 def wide_lexicon(tmp_path):
     """All languages, and statuses longer than a line."""

@@ -166,9 +166,6 @@ def test_an_import_of_the_papers_format_is_always_valid_and_accounted_for(tmp_pa
     assert sum(map(len, lexicon.entries.values())) == report["entries"]
 
 
-# cleaned texts, and ids
-
-
 def test_text_gets_the_letters_of_its_language():
     assert clean_text("  g\u0131\u0307 o\u0308z\u00a0 ucu\u200b ", TURKISH).split()[1] == "öz"
     assert clean_text("ürәyi \u01ddsmək", AZERBAIJANI) == "ürəyi əsmək"  # Cyrillic ә and the reversed e

@@ -131,7 +131,8 @@ def test_budget_and_concurrency_limit_the_requests(ask):
         with pytest.raises(InputError, match="max_tokens=12"):
             ask(server, *"ABCDEFGH", max_tokens=12, concurrency=1)
         assert len(server.requests) == 10
-    with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="max_requests=2"):
+    behaviour = Failure(500, headers=AT_ONCE)
+    with running_llm(lambda body: behaviour) as server, pytest.raises(InputError, match="max_requests=2"):
         ask(server, "new", max_requests=2)
     assert len(server.requests) == 2  # the client of the provider repeats nothing by itself
 

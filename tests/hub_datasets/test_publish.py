@@ -260,7 +260,7 @@ def test_a_broken_answer_is_one_line_and_the_same_command_then_has_the_data(onli
 @pytest.mark.parametrize("answer", [LOSE_ANSWER, Odd(b"{", length=99)])
 def test_a_hub_that_fails_for_ever_is_given_up_after_one_request(online, hub, answer):
     hub.order("GET", "/api/datasets/", answer, times=20)
-    _, stderr = online("run", "-m", "random", "-t", "T1", "--data", f"org/name@{'a' * 40}", code=1)
-    assert "org/name@" in stderr
-    assert "the connection to http" in stderr
+    message = error(online("compare", ".", ".", "--data", f"org/name@{'a' * 40}", code=1))
+    assert "org/name@" in message
+    assert "the connection to http" in message
     assert len(hub.faults) == 19

@@ -31,9 +31,6 @@ def uz(tmp_path, *rows):
     return list(uzbek.read(write(tmp_path, UZ_HEADER, *quoted)))
 
 
-# paper
-
-
 def paper_rows(tmp_path, *rows):
     """Rows, each a text or what JSON is made of, as lines of the release."""
     return list(paper.read(write_lines(tmp_path / "source", rows)))
@@ -74,9 +71,6 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
 def test_paper_files_that_cannot_be_read(tmp_path, lines, message):
     with pytest.raises(InputError, match=message):
         paper_rows(tmp_path, *lines)
-
-
-# uz-idioms
 
 
 @pytest.mark.parametrize(
@@ -146,9 +140,6 @@ def test_uzbek_torn_headword_is_joined_and_its_senses_with_it(tmp_path):
     assert rows[5].readings["uz"] == Reading("ogʻzini tiymoq", "gapirmaslik", None, ("tilini tiymoq",))
 
 
-# kevser
-
-
 def test_kevser_initials_are_small_in_turkish_unless_they_are_of_names(tmp_path):
     path = kevser_file(
         tmp_path,
@@ -181,9 +172,6 @@ def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path)
     assert problems == [None, None, None, "idiom is the meaning of another row", None]
 
 
-# tdk
-
-
 @pytest.mark.parametrize(
     ("markup", "senses"),
     [
@@ -213,9 +201,6 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
     assert [(row.line, row.problem) for row in rows] == [(2, None), (2, None), (3, "not an idiom"), (4, None)]
     assert rows[1].readings["tr"] == Reading("canı çıkmak", "çok yorulmak", "Canım çıktı bugün.")
     assert rows[3].readings["tr"] == Reading("gözü açılmak")
-
-
-# every table
 
 
 def test_files_that_cannot_be_read(tmp_path):
