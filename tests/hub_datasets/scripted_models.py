@@ -1,8 +1,8 @@
-"""Behaviours of a model for the server of the tests: they know the bundled lexicon, and may break their JSON."""
+"""Behaviours of a model for the server of the tests: they know the bundled lexicon."""
 
 import json
 
-from tests.llm_server import asked, share_of, texts_in
+from tests.llm_server import asked, texts_in
 from turkic_idiom_tasks.languages import LANGUAGES
 
 LANGUAGE_NAMES = {language.name: code for code, language in LANGUAGES.items()}
@@ -55,13 +55,3 @@ def verification(*criteria, decision=None, confidence=0.9):
 def judgement(quality):
     """The JSON of a judgement."""
     return as_json(analysis="scripted", quality=quality)
-
-
-def breaking(behave, *, share=0.2):
-    """Break the JSON of a share of the first answers; what is asked again is answered properly."""
-
-    def broken(body):
-        text = behave(body)
-        return f"Certainly! {text[:-1]}" if len(body["messages"]) == 2 and share_of(body) < share else text
-
-    return broken

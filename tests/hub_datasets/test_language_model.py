@@ -147,10 +147,8 @@ def test_the_context_of_one_question_is_too_short(ask, tmp_path):
         _, (long, short) = ask(server, "a" * 101, "b")
     assert (long.value, short.value.word) == (None, "b")
     assert "maximum context length" in long.problem
-    assert (
-        answer_key(MODEL, "test-1", question("b").messages, Asking()) in AnswerFile(tmp_path / "answers.jsonl").by_key
-    )
-    assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 1  # a refusal is no answer
+    (key,) = AnswerFile(tmp_path / "answers.jsonl").by_key  # a refusal is no answer
+    assert key == answer_key(MODEL, "test-1", question("b").messages, Asking())
 
 
 @pytest.mark.parametrize(
