@@ -34,7 +34,8 @@ def lexicon(tmp_path):
     further = (FurtherExample("Baş mı tutmuş?", (Span(0, 3), Span(7, 13))), FurtherExample("Başını tuttu.", ()))
     turkish[3] = dataclasses.replace(turkish[3], examples=further)
     azerbaijani = [Entry(c, f"{word} tutmaq", None) for c, (_, word) in zip(concepts, words, strict=True)]
-    write_lexicon(tmp_path / "lexicon", [Concept(c, "gloss") for c in concepts], {"tr": turkish, "az": azerbaijani})
+    concepts = [Concept(c, "gloss", "verb") for c in concepts]
+    write_lexicon(tmp_path / "lexicon", concepts, {"tr": turkish, "az": azerbaijani})
     return load_lexicon(tmp_path / "lexicon")
 
 

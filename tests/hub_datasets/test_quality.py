@@ -64,8 +64,8 @@ def test_a_problem_names_file_line_concept_and_value(problems):
         ({"paraphrased_example": "Gözden düştü."}, "paraphrased_example without its paraphrase"),
         (LITERAL | {"paraphrased_example": "Yaşlar yere aktı."}, "paraphrased_example 'Yaşlar yere aktı.' lacks the"),
         # a meaning uses neither its own idiom nor another one
-        ({"meaning": "birinin gözünde değer yitirmek"}, None),  # a single word of its idiom may be the right one
-        ({"meaning": "harcanan emeği boşa çıkarmak"}, None),  # another word that begins like one
+        ({"meaning": "gözden uzak kalmak"}, None),  # a single word of its idiom may be the right one
+        ({"meaning": "gözden kaçanı düşünceli dinlemek"}, None),  # another word that begins like one
         ({"meaning": "birinin yanında gözden hemen düşmek"}, "says the idiom 'gözden düşmek' again"),
         ({"meaning": "yüzü kızarmak, değer yitirmek"}, "holds the idiom 'yüzü kızarmak' of b"),
         ({"meaning": "yüzü solmak, değer yitirmek"}, None),
