@@ -13,13 +13,9 @@ class Knowledge:
 
     def __init__(self, lexicon):
         self.entries = {}
-        self.meanings = set()  # idiom, meaning of the same concept in whatever language
         for code, rows in lexicon.entries.items():
-            for concept, entry in rows.items():
+            for entry in rows.values():
                 self.entries.setdefault((code, entry.idiom), []).append(entry)
-                for other in lexicon.entries.values():
-                    if concept in other:
-                        self.meanings.add((entry.idiom, other[concept].meaning))
 
     def writer(self, body):
         """Write the entry as the lexicon has it; empty texts for an idiom that it does not have."""
@@ -34,10 +30,6 @@ class Knowledge:
         entries = self.entries.get((LANGUAGE_NAMES[asked(body).splitlines()[0].removeprefix("Language: ")], idiom), ())
         is_consistent = any(entry.example == example for entry in entries)
         return verification(any(entry.meaning == meaning for entry in entries), is_consistent, is_consistent)
-
-    def judge(self, body):
-        """Rate the pairs of the lexicon HIGH, and all others LOW."""
-        return judgement("HIGH" if tuple(texts_in(body)) in self.meanings else "LOW")
 
 
 def as_json(**fields):

@@ -269,16 +269,15 @@ def test_a_panel_has_the_majority_and_its_agreement(build, bundled, tmp_path):
     assert "agreement of the panel on 3 cases: 57.1% of pairs, alpha 0.176" in out
 
 
-def test_across_languages_the_idiom_of_one_stands_with_the_meaning_of_the_other(build, bundled, knowledge, tmp_path):
+def test_across_languages_the_idiom_of_one_stands_with_the_meaning_of_the_other(build, bundled, tmp_path):
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 30, languages=("tr", "uz"))
-    with running_llm(knowledge.judge) as server:
+    right = {(bundled.of("tr")[concept].idiom, bundled.of("uz")[concept].meaning) for concept in concepts}
+    with running_llm(lambda body: judgement("HIGH" if tuple(texts_in(body)) in right else "LOW")) as server:
         arguments = ("lexicon", "--cross-lingual", "tr:uz", "--plant", "0.2", "--min-caught", "1")
         out, _ = build("judge", *arguments, server=server)
         build("judge", "lexicon", "--cross-lingual", "tr:gag", code=2, server=server)
     assert len(server.requests) == 36
-    asked_texts = {tuple(texts_in(body)) for body in server.requests}
-    for concept in concepts:
-        assert (bundled.of("tr")[concept].idiom, bundled.of("uz")[concept].meaning) in asked_texts
+    assert right <= {tuple(texts_in(body)) for body in server.requests}
     assert "tr:uz" in out
     assert "70%" in out
     arguments += ("--set", "cache=b", "--verdicts", "b.jsonl")
