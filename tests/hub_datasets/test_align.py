@@ -133,8 +133,7 @@ def test_align_adds_what_is_certain_and_leaves_the_doubtful_to_people(partly_ali
     assert len(added) > 25
     n_right = sum(after.of("uz")[name].idiom == bundled.of("uz")[name].idiom for name in added)
     assert n_right >= 0.9 * len(added)
-    for name in known:
-        assert after.of("uz")[name] == before.of("uz")[name]
+    assert {name: after.of("uz")[name] for name in known} == before.of("uz")
     for name in added:
         entry = after.of("uz")[name]
         assert entry.status.startswith("aligned by turkic-idiom/char-ngrams from a cosine of")

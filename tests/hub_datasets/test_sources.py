@@ -204,23 +204,22 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    latin5 = tmp_path / "latin5"
-    latin5.write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
-    empty = write(tmp_path, "", name="empty")
-    utf16, excel = tmp_path / "utf16", tmp_path / "excel"
-    utf16.write_bytes("tr\nağız\n".encode("utf-16"))
-    excel.write_bytes(b"PK\x03\x04\xff")
-    for path, message in [
-        (utf16, "iconv -f UTF-16 -t UTF-8"),
-        (excel, "an Excel or zip file; export it as CSV"),
-        (latin5, r"latin5:2: not UTF-8 \(byte 0xF0\)"),
-        (empty, "empty: is empty"),
-        (tmp_path / "absent", r"absent: cannot be read \(No such file"),
-        (tmp_path, "not a regular file"),
-        (write(tmp_path, "kelime,anlam", "a,b"), "source:1: the columns Deyimler.* are missing; found kelime, anlam"),
+    (tmp_path / "utf16").write_bytes("tr\nağız\n".encode("utf-16"))
+    (tmp_path / "excel").write_bytes(b"PK\x03\x04\xff")
+    (tmp_path / "latin5").write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
+    write(tmp_path, "", name="empty")
+    write(tmp_path, "kelime,anlam", "a,b", name="other")
+    for name, message in [
+        ("utf16", "iconv -f UTF-16 -t UTF-8"),
+        ("excel", "an Excel or zip file; export it as CSV"),
+        ("latin5", r"latin5:2: not UTF-8 \(byte 0xF0\)"),
+        ("empty", "empty: is empty"),
+        ("absent", r"absent: cannot be read \(No such file"),
+        (".", "not a regular file"),
+        ("other", "other:1: the columns Deyimler.* are missing; found kelime, anlam"),
     ]:
         with pytest.raises(InputError, match=message):
-            import_source("kevser", path)
+            import_source("kevser", tmp_path / name)
 
 
 @pytest.mark.parametrize("stray", ['"Göz yummak;Anlam;x', 'Göz yummak;Anlam;"x'])
