@@ -4,11 +4,10 @@ from functools import partial
 
 import pytest
 
-from hub_datasets.hub_export import hub_layout
 from hub_datasets.importing import import_source
 from tests.hub_server import TOKEN, running_hub
 from tests.llm_server import KEY, MODEL, running_llm
-from tests.warm_commands import WarmCommands
+from tests.warm_commands import MODULES, WarmCommands
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon
@@ -55,12 +54,6 @@ def ask_models(capsys, tmp_path, monkeypatch):
 def bundled():
     """The bundled lexicon, read once."""
     return load_lexicon()
-
-
-@pytest.fixture(scope="session")
-def bundled_layout(bundled):
-    """The bundled lexicon in the Hub layout, made once."""
-    return hub_layout(bundled)
 
 
 def write_lines(path, rows):
@@ -125,7 +118,8 @@ def session_online(_session_hub, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def _warm(session_online):
-    with WarmCommands(**session_online) as commands:
+    modules = (*MODULES["turkic-idiom"], "turkic_idiom_tasks.report.compare")  # which takes a second to import
+    with WarmCommands(modules=modules, **session_online) as commands:
         yield commands
 
 

@@ -1,8 +1,8 @@
-"""Behaviours of a model for the server of the tests: they know the bundled lexicon, and may break their JSON."""
+"""Behaviours of a model for the server of the tests: they know the bundled lexicon."""
 
 import json
 
-from tests.llm_server import asked, share_of, texts_in
+from tests.llm_server import asked, texts_in
 from turkic_idiom_tasks.languages import LANGUAGES
 
 LANGUAGE_NAMES = {language.name: code for code, language in LANGUAGES.items()}
@@ -13,13 +13,9 @@ class Knowledge:
 
     def __init__(self, lexicon):
         self.entries = {}
-        self.meanings = set()  # idiom, meaning of the same concept in whatever language
         for code, rows in lexicon.entries.items():
-            for concept, entry in rows.items():
+            for entry in rows.values():
                 self.entries.setdefault((code, entry.idiom), []).append(entry)
-                for other in lexicon.entries.values():
-                    if concept in other:
-                        self.meanings.add((entry.idiom, other[concept].meaning))
 
     def writer(self, body):
         """Write the entry as the lexicon has it; empty texts for an idiom that it does not have."""
@@ -34,10 +30,6 @@ class Knowledge:
         entries = self.entries.get((LANGUAGE_NAMES[asked(body).splitlines()[0].removeprefix("Language: ")], idiom), ())
         is_consistent = any(entry.example == example for entry in entries)
         return verification(any(entry.meaning == meaning for entry in entries), is_consistent, is_consistent)
-
-    def judge(self, body):
-        """Rate the pairs of the lexicon HIGH, and all others LOW."""
-        return judgement("HIGH" if tuple(texts_in(body)) in self.meanings else "LOW")
 
 
 def as_json(**fields):
@@ -55,13 +47,3 @@ def verification(*criteria, decision=None, confidence=0.9):
 def judgement(quality):
     """The JSON of a judgement."""
     return as_json(analysis="scripted", quality=quality)
-
-
-def breaking(behave, *, share=0.2):
-    """Break the JSON of a share of the first answers; what is asked again is answered properly."""
-
-    def broken(body):
-        text = behave(body)
-        return f"Certainly! {text[:-1]}" if len(body["messages"]) == 2 and share_of(body) < share else text
-
-    return broken

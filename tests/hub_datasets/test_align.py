@@ -30,15 +30,12 @@ def problem(n_rows, n_columns, right=None):
     return Problem("uz", [f"c{n}" for n in range(n_rows)], [{}] * n_rows, candidates, right, taken)
 
 
-def unit(generator, n, dimension):
-    vectors = generator.normal(size=(n, dimension))
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-
-
 @pytest.mark.parametrize("floor", [-0.2, 0.3])
 def test_pairs_have_the_largest_sum_above_the_floor(floor):
     generator = np.random.default_rng(3)
-    concepts, candidates = unit(generator, 5, 3), unit(generator, 4, 3)
+    vectors = generator.normal(size=(9, 3)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    concepts, candidates = vectors[:5], vectors[5:]
     matches = assign(problem(5, 4), concepts, candidates, floor=floor)
     cosines = concepts.astype(np.float64) @ candidates.T.astype(np.float64)
     best = 0.0
@@ -117,9 +114,7 @@ def partly_aligned(bundled, tmp_path_factory):
     entries = {code: [bundled.of(code)[name] for name in concepts] for code in ("tr", "az")}
     entries["uz"] = [bundled.of("uz")[name] for name in known]
     write_lexicon(folder / "lexicon", [bundled.concepts[name] for name in concepts], entries)
-    letters = str.maketrans(
-        {"ə": "e", "ı": "i", "ö": "oʻ", "ü": "u", "ş": "sh", "ç": "ch", "ğ": "gʻ", "c": "j", "w": "v"}
-    )
+    letters = str.maketrans(dict(zip("əıöüşçğcw", ["e", "i", "oʻ", "u", "sh", "ch", "gʻ", "j", "v"], strict=True)))
     with (folder / "dictionary.csv").open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["uz", "uz-meaning", "uz-example"])
@@ -138,8 +133,7 @@ def test_align_adds_what_is_certain_and_leaves_the_doubtful_to_people(partly_ali
     assert len(added) > 25
     n_right = sum(after.of("uz")[name].idiom == bundled.of("uz")[name].idiom for name in added)
     assert n_right >= 0.9 * len(added)
-    for name in known:
-        assert after.of("uz")[name] == before.of("uz")[name]
+    assert {name: after.of("uz")[name] for name in known} == before.of("uz")
     for name in added:
         entry = after.of("uz")[name]
         assert entry.status.startswith("aligned by turkic-idiom/char-ngrams from a cosine of")

@@ -69,10 +69,7 @@ def row(**changes):
         ((row(id=1), '{"id": 1, "idiom": "x", "text": "y"}'), "in.jsonl:2: field 'sentence' is missing"),
         ((row(sentence=7),), "field 'sentence': Input should be a valid string; found 7"),
         ((row(idiom="  "),), "field 'idiom': is empty; fill it in, or take the row out; found '  '"),
-        (
-            (row(sentence="go\u0308z"),),
-            "is not in NFC; spans count NFC code points: pass texts through unicodedata.norm",
-        ),
+        ((row(sentence="go\u0308z"),), "is not in NFC; spans count NFC code points: pass texts through unicoded"),
         ((row(variants=[None]),), "'variants.0': Input should be a valid string"),
         (('{"id": "g\udcf6z"}',), "in.jsonl:1: not UTF-8"),
         ((), "is empty; nothing to annotate"),

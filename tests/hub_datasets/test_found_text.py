@@ -17,7 +17,7 @@ from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotati
 from hub_datasets.found.corpora import read_sentences
 from hub_datasets.found.mining import Miner
 from tests.hub_datasets.conftest import read_lines, write_lines
-from tests.lm_eval_runs import evaluate, our_tasks, write_samples
+from tests.lm_eval_runs import evaluate, manager, write_samples  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import words
@@ -190,16 +190,12 @@ def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
     assert len(inspect_tasks.usage(data=str(tmp_path / "o")).dataset) == 2
 
 
-def test_found_text_has_a_task_of_its_own_in_lm_eval(find, tmp_path, monkeypatch):
-    find()
+def test_tasks_of_found_text_name_the_variable_that_they_need(manager):  # noqa: F811
     with pytest.raises(InputError, match="TURKIC_IDIOM_FOUND is not set"):
-        our_tasks().load(["turkic_idiom_span_found_tr"])
-    monkeypatch.setenv("TURKIC_IDIOM_FOUND", str(tmp_path / "o"))
-    task = our_tasks().load(["turkic_idiom_span_found_tr"])["tasks"]["turkic_idiom_span_found_tr"]
-    assert LINES[0] in [document["sentence"] for document in task.test_docs()]
+        manager.load(["turkic_idiom_span_found_tr"])
 
 
-def test_found_text_has_a_leaderboard_of_its_own(find, tmp_path, monkeypatch):
+def test_found_text_has_a_leaderboard_of_its_own(find, manager, tmp_path, monkeypatch):  # noqa: F811
     find()
     data = ["--data", str(tmp_path / "o")]
     monkeypatch.setenv("TURKIC_IDIOM_FOUND", data[1])
@@ -208,7 +204,7 @@ def test_found_text_has_a_leaderboard_of_its_own(find, tmp_path, monkeypatch):
         found = "gözünü" in document["sentence"] and document["sentence"].split(maxsplit=1)[1].rstrip(".")
         return json.dumps({"idioms": [found.removeprefix("müşterinin ")] if found else []})
 
-    logged = evaluate(answer, ["turkic_idiom_span_found_tr"], our_tasks())
+    logged = evaluate(answer, ["turkic_idiom_span_found_tr"], manager)
     metadata = logged["configs"]["turkic_idiom_span_found_tr"]["metadata"]
     assert metadata["data_revision"] == open_dataset(data[1]).revision
     assert SAMPLES.fullmatch("samples_turkic_idiom_span_found_tr_2026-11-26T22-05-10.3.jsonl")["language"] == "tr"
@@ -220,12 +216,11 @@ def test_found_text_has_a_leaderboard_of_its_own(find, tmp_path, monkeypatch):
     assert float(row["spans tr"]) == 0.5  # 2 * 1 right / (2 gold + 2 predicted)
 
 
-def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeypatch):
+def test_items_of_found_text_in_lm_eval_and_their_report(find, manager, tmp_path, monkeypatch):  # noqa: F811
     find()
     monkeypatch.setenv("TURKIC_IDIOM_FOUND", str(tmp_path / "o"))
-    usage, written, cloze = (
-        f"turkic_idiom_{name}" for name in ("usage_found_tr", "usage_found_tr_gen", "cloze_open_found_tr")
-    )
+    usage, cloze = "turkic_idiom_usage_found_tr", "turkic_idiom_cloze_open_found_tr"
+    written = f"{usage}_gen"
     asked = {}
 
     def answer(document):
@@ -234,7 +229,7 @@ def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeyp
             return "kulak misafiri olmuştu"  # another form
         return document["letters"][document["options"].index("literal")]
 
-    found = evaluate(answer, [usage, written, cloze], our_tasks())
+    found = evaluate(answer, [usage, written, cloze], manager)
     # The only literal use, and the idiomatic one of the same idiom rather than that of another one
     assert set(asked) == {"Usta gözünü boyadı.", LINES[0], "Komşu konuşmaya _____, o evdeydi."}
     assert {asked[LINES[0]]["idiom"], asked["Usta gözünü boyadı."]["idiom"]} == {"göz boyamak"}
@@ -246,7 +241,7 @@ def test_items_of_found_text_in_lm_eval_and_their_report(find, tmp_path, monkeyp
     scores = found["results"][cloze]
     assert (scores["exact_match,flexible"], scores["accepted,flexible"]) == (0, 1)
     # Examples are training items of the bundled lexicon.
-    (example,) = evaluate(answer, [usage], our_tasks(), num_fewshot=1, limit=1)["samples"][usage]
+    (example,) = evaluate(answer, [usage], manager, num_fewshot=1, limit=1)["samples"][usage]
     assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
 
 

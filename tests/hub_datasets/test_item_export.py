@@ -159,11 +159,10 @@ def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, d
         inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block) + concept.encode()).digest()
         digest = hashlib.sha256(bytes(byte ^ 0x5C for byte in block) + inner).digest()
         assert (concept in concepts[1]) == (int.from_bytes(digest[:8], "big") / 2**64 < 0.3)
-    (tmp_path / "salt").write_text("\n", "utf-8")
-    assert "secret" in dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt", code=2)[1]
-    assert "absent: cannot be read" in dataset(*arguments, "--hold-out", 0.3, tmp_path / "absent", code=1)[1]
-    (tmp_path / "salt").write_text("a secret\n", "utf-8")
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "README.md").write_text("mine", "utf-8")
     dataset(*arguments[:-1], tmp_path / "mine", "--hold-out", 0.3, tmp_path / "salt", code=1)
     assert not (tmp_path / "mine-held-out").exists()  # nothing is held out where the other folder is refused
+    assert "absent: cannot be read" in dataset(*arguments, "--hold-out", 0.3, tmp_path / "absent", code=1)[1]
+    (tmp_path / "salt").write_text("\n", "utf-8")
+    assert "secret" in dataset(*arguments, "--hold-out", 0.3, tmp_path / "salt", code=2)[1]

@@ -131,7 +131,8 @@ def test_budget_and_concurrency_limit_the_requests(ask):
         with pytest.raises(InputError, match="max_tokens=12"):
             ask(server, *"ABCDEFGH", max_tokens=12, concurrency=1)
         assert len(server.requests) == 10
-    with running_llm(lambda body: Failure(500)) as server, pytest.raises(InputError, match="max_requests=2"):
+    behaviour = Failure(500, headers=AT_ONCE)
+    with running_llm(lambda body: behaviour) as server, pytest.raises(InputError, match="max_requests=2"):
         ask(server, "new", max_requests=2)
     assert len(server.requests) == 2  # the client of the provider repeats nothing by itself
 
@@ -146,10 +147,8 @@ def test_the_context_of_one_question_is_too_short(ask, tmp_path):
         _, (long, short) = ask(server, "a" * 101, "b")
     assert (long.value, short.value.word) == (None, "b")
     assert "maximum context length" in long.problem
-    assert (
-        answer_key(MODEL, "test-1", question("b").messages, Asking()) in AnswerFile(tmp_path / "answers.jsonl").by_key
-    )
-    assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 1  # a refusal is no answer
+    (key,) = AnswerFile(tmp_path / "answers.jsonl").by_key  # a refusal is no answer
+    assert key == answer_key(MODEL, "test-1", question("b").messages, Asking())
 
 
 @pytest.mark.parametrize(

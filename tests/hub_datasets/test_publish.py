@@ -209,21 +209,16 @@ def test_doctor_says_what_keeps_the_data_from_being_published(online, hub):
     assert "card: complete" in printed
 
 
-@pytest.fixture
-def revisions(online_dataset, hub, tmp_path):
-    """Commit -> content of `FILE`, of two commits in which it has the same size."""
-    repository = hub.repositories["dataset", REPO] = Repository(REPO)
-    for number, meaning in enumerate(("göz ardı etmek", "göz ardı etmez")):
-        folder = write(tmp_path / f"lexicon-{number}", ("tr", "az"), meaning=meaning)
-        online_dataset("export", folder, "--out", tmp_path / f"export-{number}")
-        repository.commit(tmp_path / f"export-{number}")
-    return {commit: files[FILE] for commit, files in repository.commits.items()}
-
-
 @pytest.mark.long
-def test_a_broken_answer_is_one_line_and_the_same_command_then_has_the_data(online, hub, revisions, session_online):
+def test_a_broken_answer_is_one_line_and_the_same_command_then_has_the_data(online, hub, session_online, tmp_path):
     """What the client keeps in its cache is never half a file, or that of another revision."""
-    (commit, content), (other, other_content) = revisions.items()
+    repository = hub.repositories["dataset", REPO] = Repository(REPO)
+    for name, meaning in (("one", "göz ardı etmek"), ("two", "göz ardı etmez")):
+        hub_layout(load_lexicon(write(tmp_path / f"lexicon-{name}", ("tr", "az"), meaning=meaning))).write(
+            tmp_path / name
+        )
+        repository.commit(tmp_path / name)
+    (commit, content), (other, other_content) = ((name, files[FILE]) for name, files in repository.commits.items())
     assert len(content) == len(other_content)
     corpus, address = "resolve/.*T2-tur-corpus", f"/datasets/{REPO}/resolve/{commit}/{FILE}"
     cache = Path(session_online["HF_HOME"])
@@ -260,7 +255,7 @@ def test_a_broken_answer_is_one_line_and_the_same_command_then_has_the_data(onli
 @pytest.mark.parametrize("answer", [LOSE_ANSWER, Odd(b"{", length=99)])
 def test_a_hub_that_fails_for_ever_is_given_up_after_one_request(online, hub, answer):
     hub.order("GET", "/api/datasets/", answer, times=20)
-    _, stderr = online("run", "-m", "random", "-t", "T1", "--data", f"org/name@{'a' * 40}", code=1)
-    assert "org/name@" in stderr
-    assert "the connection to http" in stderr
+    message = error(online("compare", ".", ".", "--data", f"org/name@{'a' * 40}", code=1))
+    assert "org/name@" in message
+    assert "the connection to http" in message
     assert len(hub.faults) == 19

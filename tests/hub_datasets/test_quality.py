@@ -17,6 +17,7 @@ OTHER = {
     "example": "Soruyu duyar duymaz çocuğun yüzü kızardı.",
     "marked": ("yüzü kızardı",),
 }
+WINK = {"idiom": "göz yummak", "example": "Hatama bu sefer göz yumdu o.", "marked": ("göz yumdu",)}
 LITERAL = {"literal_example": "Yaşlar gözünden yere düştü.", "paraphrase": "a", "literal_paraphrase": "y"}
 
 
@@ -45,12 +46,6 @@ def test_the_bundled_lexicon_keeps_every_rule(bundled):
     assert content_problems(bundled, BUNDLED) == []
 
 
-def test_a_problem_names_file_line_concept_and_value(problems):
-    circular = {"idiom": "göz yummak", "meaning": "göz yumup durmak", "example": "Hatama bu sefer göz yumdu o."}
-    rows = [entry("a"), entry("b", **circular, marked=("göz yumdu",))]
-    assert problems(tr=rows) == ["tr.jsonl:2: b: meaning 'göz yumup durmak' says the idiom 'göz yummak' again: göz yum"]
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -63,27 +58,20 @@ def test_a_problem_names_file_line_concept_and_value(problems):
         (LITERAL | {"paraphrase": GOOD["example"]}, "paraphrase is the sentence itself"),
         ({"paraphrased_example": "Gözden düştü."}, "paraphrased_example without its paraphrase"),
         (LITERAL | {"paraphrased_example": "Yaşlar yere aktı."}, "paraphrased_example 'Yaşlar yere aktı.' lacks the"),
+        # a meaning uses neither its own idiom nor another one
+        (WINK | {"meaning": "göz yumup durmak"}, "'göz yumup durmak' says the idiom 'göz yummak' again: göz yum"),
+        (WINK | {"meaning": "göz ardı etmek"}, None),  # a single word of its idiom may be the right one
+        (WINK | {"meaning": "gözlemci yumuşak davranmak"}, None),  # other words that begin like them
+        ({"meaning": "birinin yanında gözden hemen düşmek"}, "says the idiom 'gözden düşmek' again"),
+        ({"meaning": "birinin gözünde değer yitirmek"}, None),  # gözünde is not gözden
+        ({"meaning": "yüzü kızarmak, değer yitirmek"}, "holds the idiom 'yüzü kızarmak' of b"),
+        ({"meaning": "yüzü solmak, değer yitirmek"}, None),
     ],
 )
 def test_rules_about_one_entry(problems, changes, message):
-    found = problems(tr=[entry("a", **changes)])
-    assert len(found) == 1
-    assert message in found[0]
-
-
-@pytest.mark.parametrize(
-    ("meaning", "message"),
-    [
-        ("birinin gözünde değer yitirmek", None),  # a single word of its idiom may be the right one
-        ("harcanan emeği boşa çıkarmak", None),  # another word that begins like one
-        ("birinin yanında gözden hemen düşmek", "says the idiom 'gözden düşmek' again"),
-        ("yüzü kızarmak, değer yitirmek", "holds the idiom 'yüzü kızarmak' of b"),
-        ("yüzü solmak, değer yitirmek", None),
-    ],
-)
-def test_a_meaning_uses_neither_its_own_idiom_nor_another_one(problems, meaning, message):
-    found = problems(tr=[entry("a", meaning=meaning), entry("b", **OTHER)])
-    assert [message in text for text in found] == [True] * (message is not None)
+    found = problems(tr=[entry("a", **changes), entry("b", **OTHER)])
+    assert len(found) == (message is not None)
+    assert all(message in problem for problem in found)
 
 
 @pytest.mark.parametrize("field", ["idiom", "meaning", "example"])
@@ -100,7 +88,8 @@ def test_the_same_frame_around_other_idioms_is_a_template(problems):
         texts = {"idiom": idiom, "meaning": f"anlamı {'b' * (n + 1)}", "example": f"Annem o gün bana {idiom} dedi."}
         rows.append(entry(f"c{n}", **texts, marked=(idiom,)))
     found = [message for message in problems(tr=rows) if "once more" in message]
-    assert [message.split(":")[1] for message in found] == ["6", "7"]  # five uses are allowed
+    # Five uses are allowed
+    assert [message.split(": ")[:2] for message in found] == [["tr.jsonl:6", "c5"], ["tr.jsonl:7", "c6"]]
 
 
 def test_a_name_that_is_everywhere(problems):

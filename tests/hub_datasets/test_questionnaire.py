@@ -62,7 +62,7 @@ def test_an_invitation_stands_in_the_languages_of_the_items_and_in_english(item_
     assert data_of(tmp_path / "q.html")["words"] is None  # a page in three languages is in English
 
 
-def answers(page_file, items, *, n_right, profile=None):
+def answers(page_file, items, *, n_right):
     """What a person saves who is right in the first of each kind, and gives wrong answers or none in the others."""
     done, rows = dict.fromkeys(KEYS, 0), []
     for row in data_of(page_file)["items"]:
@@ -73,7 +73,7 @@ def answers(page_file, items, *, n_right, profile=None):
         answer = right if is_right else None if task == "recall" else (item.gold + 1) % 4
         rows.append({"task": task, "subset": "tr", "digest": row["digest"], "answer": answer})
     about = {name: data_of(page_file)[name] for name in ("format", "revision")}
-    return about | {"profile": profile or {"native": "Turkish", "region": "", "age": "18-29"}, "answers": rows}
+    return about | {"profile": {"native": "Turkish", "region": "", "age": "18-29"}, "answers": rows}
 
 
 def test_several_people_have_a_mean_an_interval_and_a_best(page_file, items, item_lexicon, tmp_path, capsys):

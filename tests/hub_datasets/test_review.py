@@ -36,9 +36,6 @@ def sound(concept, **changes):
     return Entry(concept, "baş əymək", **({"attested": "a dictionary", "status": "accepted"} | changes))
 
 
-# which entries
-
-
 def test_the_doubtful_come_first_and_the_split_keeps_its_share():
     test, others = TEST[:10], OTHERS[:30]
     doubtful = {test[-1], others[-1], others[-2]}
@@ -62,9 +59,6 @@ def test_the_order_depends_on_the_seed_alone():
     assert other != order
     with pytest.raises(InputError, match="has no entries in tr; it has az"):
         sample(of_language(entries), "tr")
-
-
-# what stands on the page
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +106,6 @@ def test_the_command_writes_the_page_and_both_command_lines_work(directory, tmp_
     assert dataset(*arguments, "--n", "2")[0] == f"{out}: 2 of 4 Azerbaijani entries\n"
     dataset("review", tmp_path / "absent", "--data", directory, code=1)
     dataset("review", "--lang", "uz", "--out", tmp_path / "x.html", "--data", directory, code=2)  # no entries
-
-
-# in a browser
 
 
 @pytest.fixture

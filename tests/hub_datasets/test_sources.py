@@ -31,9 +31,6 @@ def uz(tmp_path, *rows):
     return list(uzbek.read(write(tmp_path, UZ_HEADER, *quoted)))
 
 
-# paper
-
-
 def paper_rows(tmp_path, *rows):
     """Rows, each a text or what JSON is made of, as lines of the release."""
     return list(paper.read(write_lines(tmp_path / "source", rows)))
@@ -74,9 +71,6 @@ def test_paper_rows_and_values_that_cannot_be_used_are_reported(tmp_path):
 def test_paper_files_that_cannot_be_read(tmp_path, lines, message):
     with pytest.raises(InputError, match=message):
         paper_rows(tmp_path, *lines)
-
-
-# uz-idioms
 
 
 @pytest.mark.parametrize(
@@ -146,9 +140,6 @@ def test_uzbek_torn_headword_is_joined_and_its_senses_with_it(tmp_path):
     assert rows[5].readings["uz"] == Reading("ogʻzini tiymoq", "gapirmaslik", None, ("tilini tiymoq",))
 
 
-# kevser
-
-
 def test_kevser_initials_are_small_in_turkish_unless_they_are_of_names(tmp_path):
     path = kevser_file(
         tmp_path,
@@ -179,9 +170,6 @@ def test_kevser_definition_in_the_wrong_column_is_told_by_the_alphabet(tmp_path)
     )
     problems = [row.problem for row in turkish.read_kevser(path)]
     assert problems == [None, None, None, "idiom is the meaning of another row", None]
-
-
-# tdk
 
 
 @pytest.mark.parametrize(
@@ -215,27 +203,23 @@ def test_tdk_rows_of_other_kinds_and_references(tmp_path):
     assert rows[3].readings["tr"] == Reading("gözü açılmak")
 
 
-# every table
-
-
 def test_files_that_cannot_be_read(tmp_path):
-    latin5 = tmp_path / "latin5"
-    latin5.write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
-    empty = write(tmp_path, "", name="empty")
-    utf16, excel = tmp_path / "utf16", tmp_path / "excel"
-    utf16.write_bytes("tr\nağız\n".encode("utf-16"))
-    excel.write_bytes(b"PK\x03\x04\xff")
-    for path, message in [
-        (utf16, "iconv -f UTF-16 -t UTF-8"),
-        (excel, "an Excel or zip file; export it as CSV"),
-        (latin5, r"latin5:2: not UTF-8 \(byte 0xF0\)"),
-        (empty, "empty: is empty"),
-        (tmp_path / "absent", r"absent: cannot be read \(No such file"),
-        (tmp_path, "not a regular file"),
-        (write(tmp_path, "kelime,anlam", "a,b"), "source:1: the columns Deyimler.* are missing; found kelime, anlam"),
+    (tmp_path / "utf16").write_bytes("tr\nağız\n".encode("utf-16"))
+    (tmp_path / "excel").write_bytes(b"PK\x03\x04\xff")
+    (tmp_path / "latin5").write_bytes("a,b\nağız,çok\n".encode("iso8859-9"))
+    write(tmp_path, "", name="empty")
+    write(tmp_path, "kelime,anlam", "a,b", name="other")
+    for name, message in [
+        ("utf16", "iconv -f UTF-16 -t UTF-8"),
+        ("excel", "an Excel or zip file; export it as CSV"),
+        ("latin5", r"latin5:2: not UTF-8 \(byte 0xF0\)"),
+        ("empty", "empty: is empty"),
+        ("absent", r"absent: cannot be read \(No such file"),
+        (".", "not a regular file"),
+        ("other", "other:1: the columns Deyimler.* are missing; found kelime, anlam"),
     ]:
         with pytest.raises(InputError, match=message):
-            import_source("kevser", path)
+            import_source("kevser", tmp_path / name)
 
 
 @pytest.mark.parametrize("stray", ['"Göz yummak;Anlam;x', 'Göz yummak;Anlam;"x'])

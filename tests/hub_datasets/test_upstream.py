@@ -267,17 +267,12 @@ def test_euroeval_takes_the_configs_and_templates(written, layouts, tmp_path):
     assert "'a', 'b', 'c' немесе 'd'" in kazakh["prompt"]
 
 
-def always_a(messages, tools, tool_choice, config):
-    from inspect_ai.model import ModelOutput, ModelUsage
-
-    output = ModelOutput.from_content("mockllm/model", "A")
-    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # or the words are sent to be counted
-    return output
-
-
 def test_the_entries_of_the_register_point_at_tasks_that_run(writer, monkeypatch, item_lexicon, tmp_path):
     inspect_ai = pytest.importorskip("inspect_ai")
-    model = inspect_ai.model.get_model("mockllm/model", memoize=False, custom_outputs=always_a)
+    answer = inspect_ai.model.ModelOutput.from_content("mockllm/model", "A")
+    # Or the words would be sent to be counted
+    answer.usage = inspect_ai.model.ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    model = inspect_ai.model.get_model("mockllm/model", memoize=False, custom_outputs=lambda *arguments: answer)
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(item_lexicon))
     for kind in writer.KINDS:
         (path,) = (FOLDER / "inspect" / "register").glob(f"*_{kind}/eval.yaml")

@@ -44,9 +44,6 @@ def write(path, *rows):
     return write_lines(path, rows)
 
 
-# agreement
-
-
 @pytest.mark.parametrize(
     ("observers", "alpha", "printed"),
     [
@@ -112,9 +109,6 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
     assert "ok: CD; wrong: AB, EF" in stdout
 
 
-# what is written
-
-
 def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory, tmp_path, dataset):
     before = load_lexicon(directory).revision
     first = write(tmp_path / "one.jsonl", row("b", comment="çox yaxşı"), row("a", day="2026-02-03"))
@@ -176,9 +170,6 @@ def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset)
     lexicon = load_lexicon(directory)
     assert [one.concept for one in lexicon.reviews] == ["a"]
     assert not lexicon.is_reviewed  # the entry is gone
-
-
-# untrusted files
 
 
 @pytest.mark.parametrize(

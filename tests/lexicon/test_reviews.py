@@ -2,7 +2,7 @@
 
 import os
 import shutil
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -157,14 +157,10 @@ def test_reviews_that_are_added_at_the_same_time_are_all_kept(tmp_path):
     write(tmp_path / "lex")
     revision = content_revision(tmp_path / "lex")
     names = [f"A{letter}" for letter in "ABCDEFGH"]
-    threads = [
-        threading.Thread(
-            target=add_reviews, args=(tmp_path / "lex", [review(reviewer=name)]), kwargs={"revision": revision}
-        )
-        for name in names
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+
+    def add(name):
+        add_reviews(tmp_path / "lex", [review(reviewer=name)], revision=revision)
+
+    with ThreadPoolExecutor(len(names)) as threads:
+        assert list(threads.map(add, names)) == [None] * len(names)
     assert [one.reviewer for one in load_lexicon(tmp_path / "lex").reviews] == names
