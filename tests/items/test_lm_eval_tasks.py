@@ -74,7 +74,8 @@ def test_a_model_that_is_always_right(manager, caplog):
     tasks = ["turkic_idiom_usage", "turkic_idiom_usage_tk_gen", "turkic_idiom_meaning_gag",
              "turkic_idiom_meaning_gag_gen", "turkic_idiom_cloze_open_gag", "turkic_idiom_recall_gag",
              "turkic_idiom_meaning_rivals_gag_gen", "turkic_idiom_equivalent_rivals_tr_gag",
-             "turkic_idiom_recall_en_gag", "turkic_idiom_recall_three_gag", "turkic_idiom_recall_hard_tr"]  # fmt: skip
+             "turkic_idiom_recall_en_gag", "turkic_idiom_recall_three_gag", "turkic_idiom_recall_hard_tr",
+             "turkic_idiom_usage_hard_az"]  # fmt: skip
     results = evaluate(gold, tasks, manager, bootstrap_iters=1)
     metrics = set()
     for name, row in results["results"].items():

@@ -12,7 +12,7 @@ from tests.llm_server import running_llm
 from tests.lm_eval_runs import results_of
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.lexicon.load import load_lexicon
-from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, build_items
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import letters, prompt
 
@@ -38,7 +38,8 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
     run = command(
         "lm-eval", "run", "--model", "hf", "--model_args", f"pretrained={untrained_gpt},dtype=float32", "--limit", "2",
         "--device", "cpu", "--batch_size", "16", "--log_samples", "--output_path", tmp_path / "out",
-        "--tasks", "turkic_idiom_lm", "turkic_idiom_lm_gen", *spans, "turkic_idiom_explain_tr", *found,
+        "--tasks", "turkic_idiom_lm", "turkic_idiom_lm_gen", "turkic_idiom_lm_hard", *spans, *found,
+        "turkic_idiom_explain_tr",
         data=item_lexicon, PYTHONPATH=few_tasks, TURKIC_IDIOM_FOUND=str(tmp_path / "found"),
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -65,11 +66,11 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
     assert sorted(row[:3] for row in rows if row[1:2] == ["tr"]) == [
         ["cloze_open", "tr", "1"], ["usage", "tr", "2"], ["usage", "tr", "2"],
     ]  # fmt: skip
-    report = command("turkic-idiom", "lm", "report", tmp_path / "out", data=item_lexicon)
+    report = command("turkic-idiom", "lm", "report", tmp_path / "out", data=item_lexicon, COLUMNS="100")
     assert report.returncode == 0, report.stderr
     assert {line.split()[0] for line in report.stdout.splitlines() if line[:1].isalpha()} >= {
         "meaning", "equivalent", "usage", "cloze", "spans",
-        *(set(OPEN_TASKS) - {"situation_open", "situation_open_hard"}),
+        *(task for task in (*OPEN_TASKS, *HARD_TASKS) if "situation" not in task and "rivals" not in task),
     }  # fmt: skip
 
 

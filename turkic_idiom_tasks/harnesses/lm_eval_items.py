@@ -19,7 +19,7 @@ from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
 from turkic_idiom_tasks.tasks.items.answers import read_letter, read_open
 from turkic_idiom_tasks.tasks.items.item_types import NEAR, USAGE, is_found
-from turkic_idiom_tasks.tasks.items.items import build_items
+from turkic_idiom_tasks.tasks.items.items import build_items, whole_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open
 
@@ -169,7 +169,7 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
     }
     if is_found(document["id"]):
         return metrics
-    if document["kind"] == USAGE:
+    if whole_of(document["kind"]) == USAGE:
         return metrics | {"pair_acc": add(is_right, pair=(document["prompt"], document["concept"]))}
     # Of the wrong answers that could be read
     is_counted = isinstance(answer, int) and not is_right
