@@ -261,6 +261,14 @@ def test_a_hard_item_is_one_whose_idiom_at_most_half_of_the_panel_produced(
     assert set(hard) < set(items.values())
 
 
+def test_of_items_with_options_the_share_that_chose_the_right_concept_is_kept(dataset):
+    items = {item.concept: item for item in build_items(dataset, "meaning_rivals", "uz")}
+    # One of three readers chose another meaning; in the second one named another one besides the right one
+    asked = [items["change-the-subject"], items["gag-someone"]]
+    shares = produced_shares("meaning_rivals", asked, dataset.lexicon)
+    assert shares == {"change-the-subject": pytest.approx(2 / 3), "gag-someone": 1}
+
+
 def test_hard_items_of_every_kind_are_about_the_idioms_that_the_panel_did_not_produce(dataset):
     """Uzbek ones, where idioms of another language are asked for; those of situations are counted by themselves."""
 
