@@ -274,10 +274,16 @@ def site(shared_site):
 
 
 @pytest.fixture
-def open_page(browser, site):
-    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
-    with watched_pages(browser, f"{site}/") as open_one:
+def open_file(browser):
+    """Opens a page by its path; at the end no script may have failed and no request may have left the files."""
+    with watched_pages(browser, "file://") as open_one:
         yield open_one
+
+
+@pytest.fixture
+def open_page(open_file, shared_site):
+    """Opens a page of the site."""
+    return lambda name, **options: open_file(f"{shared_site.folder}/{name}", **options)
 
 
 @pytest.fixture(scope="session")
@@ -318,7 +324,6 @@ def both_site(answers_dataset, answers_metadata, tmp_path_factory):
 
 
 @pytest.fixture
-def open_both(browser, both_site):
-    """Opens a page of the site with language models, as `open_page` does."""
-    with watched_pages(browser, f"file://{both_site.folder}/") as open_one:
-        yield open_one
+def open_both(open_file, both_site):
+    """Opens a page of the site with language models."""
+    return lambda name, **options: open_file(f"{both_site.folder}/{name}", **options)

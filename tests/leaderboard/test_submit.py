@@ -14,6 +14,7 @@ from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.submit import submit
 from tests.leaderboard.conftest import scored, write_lm_eval
+from tests.results.conftest import header_of
 from tests.spans.conftest import first_letter_classifier, make_classifier  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -32,11 +33,9 @@ VERSIONS = {"turkic-idiom-tasks": "0.1.0", "mteb": "2.26.24"}
 
 def keep(path, dataset, predictions, *, model="org/encoder", revision="b" * 40, top_k=None, **header):
     """Writes a record as our commands do."""
-    scores = [record.subset_scores(*key, score_subset(value).scores) for key, value in predictions.items()]
-    header = {"settings": {}, "versions": VERSIONS, "training": None, "subsets": scores} | header
-    data = record.DataName(path=dataset.path, revision=dataset.revision)
     name = record.ModelName(name=model, revision=revision, n_parameters=7)
-    record.write_record(path, record.Header(data=data, model=name, **header), predictions, top_k=top_k)
+    header = {"model": name, "settings": {}, "versions": VERSIONS} | header
+    record.write_record(path, header_of(predictions, dataset, **header), predictions, top_k=top_k)
 
 
 def random_rankings(dataset, task, subset, seed):
