@@ -15,7 +15,7 @@ from leaderboard.data import board_data, item_board_data
 from leaderboard.site import write_site
 from leaderboard.submission import METADATA_FILE, LeftOut, Metadata, Submission, read_submission, slug, submission_files
 from tests.browser_pages import watched_pages
-from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
+from tests.hub_datasets.conftest import _session_hub, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import (
     answers_of,
     gold,
