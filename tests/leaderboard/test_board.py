@@ -36,11 +36,6 @@ def test_the_macro_score_is_the_mean_of_chance_corrected_tasks():
     assert (board.overall["one"].rank, board.overall["one"].group) == (1, 1)
 
 
-def shifted(data, base, shift):
-    """All queries of T2 as in `base`, lower by `shift`."""
-    return {("T2", subset.name): base - shift for subset in data.of_task("T2")}
-
-
 @pytest.mark.parametrize(
     ("between", "last", "allowed", "pairs"),
     [
@@ -56,7 +51,10 @@ def test_a_group_ends_at_the_first_model_worse_than_its_best(between, last, allo
     base = generator.uniform(0.3, 0.9, size=60)
     noise = generator.normal(0, 0.1, size=60)
     shifts = {"a-last": last, "b-between": noise - noise.mean() + between, "c-best": 0}
-    submissions = [scored_of(name, data, shifted(data, base, shift)) for name, shift in shifts.items()]
+    submissions = []
+    for name, shift in shifts.items():
+        values = {("T2", subset.name): base - shift for subset in data.of_task("T2")}
+        submissions.append(scored_of(name, data, values))
     standings = make_board(submissions, data).by_task["T2"]
     assert list(standings) == ["c-best", "b-between", "a-last"]
     assert [standing.rank for standing in standings.values()] == [1, 1, 3]
