@@ -103,12 +103,9 @@ def submission_predictions(submission_dataset):
 
 @pytest.fixture(scope="session")
 def submission_metadata(submission_dataset):
-    return Metadata(
-        name="Org/Model", revision="a" * 40, n_parameters=118_000_000, type="encoder", regime="pretrained",
-        training_data="Wikipedia; no idiom of the benchmark", pooling="mean", few_shot=None,
-        dataset="turkic-idiom-tasks/lexicon", dataset_revision=submission_dataset.revision,
-        versions={"mteb": "2.26.24", "torch": "2.13.0+cpu"}, contact="Jane Doe <jane@example.org>",
-    )  # fmt: skip
+    about = {"name": "Org/Model", "n_parameters": 118_000_000, "contact": "Jane Doe <jane@example.org>"}
+    data = {"dataset": "turkic-idiom-tasks/lexicon", "dataset_revision": submission_dataset.revision}
+    return Metadata.model_validate(make_metadata(**about, **data).model_dump())
 
 
 @pytest.fixture(scope="session")
