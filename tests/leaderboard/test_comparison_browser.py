@@ -244,6 +244,7 @@ def test_four_models_are_compared_pair_by_pair_with_one_correction(open_comparis
     names = page.locator("#matrices th[scope=row] a")
     assert set(names.all_text_contents()) == {"middle", "big", "unknown", "turkish"}
     assert min(names.evaluate_all("all => all.map(link => link.getBoundingClientRect().width)")) > 20
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_concepts_that_differ_most_are_named_with_texts_and_ranks(open_comparison):
