@@ -38,11 +38,13 @@ def column(page, key):
     return [None if text.startswith("–") else text.split()[0].replace("−", "-") for text in texts]
 
 
-def test_hostile_names_are_shown_as_they_are(open_page):
+def test_hostile_names_are_shown_as_they_are(open_page, site):
     page = open_page("index-all.html")
     assert set(HOSTILE) <= set(names(page))
     page.locator(".board a", has_text="<img src=x").first.click()
     assert page.locator("h1").text_content() == HOSTILE[0]
+    page.goto(f"{site}/items.html#c-c007")
+    assert page.locator(".items [lang=uz]").first.text_content().endswith("<b onclick=1>")
 
 
 def test_the_keyboard_skips_the_navigation_and_sorts_as_the_mouse_does(open_page):
