@@ -53,11 +53,6 @@ def place(svg):
     return texts, paths
 
 
-def rectangle(d):
-    """Left, top, width and height of a path M x,y h width v height."""
-    return tuple(map(float, re.match(r"M([-\d.]+),([-\d.]+)h([-\d.]+)v([-\d.]+)", d).groups()))
-
-
 @pytest.mark.parametrize("kind", ["heat", "bars", "curves"])
 def test_the_svg_is_one_image_with_nothing_to_run_or_fetch(kind):
     chart = small_charts(HOSTILE, title=HOSTILE, description=f"{HOSTILE}.")[kind]
@@ -83,7 +78,8 @@ def test_cells_are_blue_below_zero_and_orange_above():
     fills = {fill for fill, *_ in paths}
     assert {"rgb(240, 138, 60)", "rgb(90, 162, 212)", "rgb(247, 247, 247)"} <= fills  # orange, blue, white
     orange, blue = (next(p for p in paths if p[0] == fill) for fill in ("rgb(240, 138, 60)", "rgb(90, 162, 212)"))
-    assert rectangle(orange[3])[0] < rectangle(blue[3])[0]  # column x stands before column y
+    left_of_orange, left_of_blue = (float(re.match(r"M([-\d.]+),", d)[1]) for *_, d in (orange, blue))
+    assert left_of_orange < left_of_blue  # column x stands before column y
     assert {"+0.40", "−0.40", "+0.00", "–"} <= set(texts)
     assert texts["a"][1] < texts["b"][1]
 
