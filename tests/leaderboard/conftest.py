@@ -15,7 +15,7 @@ from leaderboard.data import board_data, item_board_data
 from leaderboard.site import write_site
 from leaderboard.submission import METADATA_FILE, LeftOut, Metadata, Submission, read_submission, slug, submission_files
 from tests.browser_pages import watched_pages
-from tests.hub_datasets.conftest import _session_hub, _warm, hub, session_online  # noqa: F401
+from tests.hub_datasets.conftest import _session_hub, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import (
     answers_of,
     gold,
@@ -103,12 +103,9 @@ def submission_predictions(submission_dataset):
 
 @pytest.fixture(scope="session")
 def submission_metadata(submission_dataset):
-    return Metadata(
-        name="Org/Model", revision="a" * 40, n_parameters=118_000_000, type="encoder", regime="pretrained",
-        training_data="Wikipedia; no idiom of the benchmark", pooling="mean", few_shot=None,
-        dataset="turkic-idiom-tasks/lexicon", dataset_revision=submission_dataset.revision,
-        versions={"mteb": "2.26.24", "torch": "2.13.0+cpu"}, contact="Jane Doe <jane@example.org>",
-    )  # fmt: skip
+    about = {"name": "Org/Model", "n_parameters": 118_000_000, "contact": "Jane Doe <jane@example.org>"}
+    data = {"dataset": "turkic-idiom-tasks/lexicon", "dataset_revision": submission_dataset.revision}
+    return Metadata.model_validate(make_metadata(**about, **data).model_dump())
 
 
 @pytest.fixture(scope="session")
@@ -274,10 +271,16 @@ def site(shared_site):
 
 
 @pytest.fixture
-def open_page(browser, site):
-    """Opens a page of the site; at the end no script may have failed and no request may have left the folder."""
-    with watched_pages(browser, f"{site}/") as open_one:
+def open_file(browser):
+    """Opens a page by its path; at the end no script may have failed and no request may have left the files."""
+    with watched_pages(browser, "file://") as open_one:
         yield open_one
+
+
+@pytest.fixture
+def open_page(open_file, shared_site):
+    """Opens a page of the site."""
+    return lambda name, **options: open_file(f"{shared_site.folder}/{name}", **options)
 
 
 @pytest.fixture(scope="session")
@@ -318,7 +321,6 @@ def both_site(answers_dataset, answers_metadata, tmp_path_factory):
 
 
 @pytest.fixture
-def open_both(browser, both_site):
-    """Opens a page of the site with language models, as `open_page` does."""
-    with watched_pages(browser, f"file://{both_site.folder}/") as open_one:
-        yield open_one
+def open_both(open_file, both_site):
+    """Opens a page of the site with language models."""
+    return lambda name, **options: open_file(f"{both_site.folder}/{name}", **options)

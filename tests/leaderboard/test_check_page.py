@@ -86,27 +86,21 @@ def test_the_page_finds_the_faults_that_the_command_finds(submit_pages, sound_su
     metadata, content, dataset = sound_submissions[kind]
     different = {}
     for number, case in enumerate(cases):
-        spoiler = Spoiler(make_submission(tmp_path / str(number), metadata, content))
+        folder = make_submission(tmp_path / str(number), metadata, content)
         spoil, _ = (HOSTILE | HOSTILE_ANSWERS)[case]
-        spoil(spoiler)
-        different |= difference(case, spoiler.folder, page=submit_pages[kind], dataset=dataset)
+        spoil(Spoiler(folder))
+        faults = faults_of(folder, dataset)
+        expected = {("" if fault.path == folder else fault.path.name, fault.line) for fault in faults}
+        shown = checked(submit_pages[kind], "Folder", folder)
+        if case in NOT_FORM:
+            agrees = shown.keys() <= expected
+        elif case in OTHER_LINE:
+            agrees = {file for file, _ in shown} == {file for file, _ in expected}
+        else:
+            agrees = shown.keys() == expected
+        if not agrees:
+            different[case] = (shown, [str(fault) for fault in faults])
     assert different == {}
-
-
-def difference(case, folder, *, page, dataset):
-    """Case -> the faults that the page and the command find in a folder; empty if they agree."""
-    faults = faults_of(folder, dataset)
-    expected = set()
-    for fault in faults:
-        expected.add(("" if fault.path == folder else fault.path.name, fault.line))
-    shown = checked(page, "Folder", folder)
-    if case in NOT_FORM:
-        agrees = shown.keys() <= expected
-    elif case in OTHER_LINE:
-        agrees = {file for file, _ in shown} == {file for file, _ in expected}
-    else:
-        agrees = shown.keys() == expected
-    return {} if agrees else {case: (shown, [str(fault) for fault in faults])}
 
 
 def test_several_submissions_are_checked_apart(

@@ -171,9 +171,6 @@ def test_people_stay_above_the_models_and_no_column_is_cut(open_both):
     names = page.locator(".board tbody th").all_inner_texts()
     assert ["People" in name for name in names] == [True, False, False, False]
     assert page.locator("#count").inner_text() == "3 of 3 shown"
-    cell = page.locator(".people td").nth(3).inner_text()
-    assert cell.startswith(".667")  # three of four, corrected for guessing: (.75 - .25) / .75
-    assert "4 items, best .667" in cell
     assert axe_findings(page) == []
     for width in (1440, 1100, 390):
         page.set_viewport_size({"width": width, "height": 800})

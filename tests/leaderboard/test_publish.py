@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from tests.hub_server import TOKEN, Repository
+from tests.warm_commands import MODULES, WarmCommands
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, ModelName, subset_scores, write_record
 
@@ -14,12 +15,19 @@ T2 = (("tur", 0.25, 0.125), ("azj", 0.75, 0.0625))  # subset, nDCG and floor; th
 PROPOSED = [("TurkicIdiomT2", 0.5), ("TurkicIdiomT2-tur", 0.25), ("TurkicIdiomT2-azj", 0.75)]
 
 
+@pytest.fixture(scope="module")
+def warm(session_online):
+    """Has imported what these commands need, on which each of them would spend a second."""
+    with WarmCommands(modules=(*MODULES["turkic-idiom"], "leaderboard.publish"), **session_online) as commands:
+        yield commands
+
+
 @pytest.fixture
-def leaderboard(_warm, hub, tmp_path):
+def leaderboard(warm, hub, tmp_path):
     """Runs `turkic-idiom leaderboard`; the token must never be in the output."""
 
     def run(*arguments):
-        done = _warm.run("leaderboard", *arguments, cwd=tmp_path)
+        done = warm.run("leaderboard", *arguments, cwd=tmp_path)
         assert TOKEN not in done.stdout + done.stderr
         assert "Traceback" not in done.stderr
         return done

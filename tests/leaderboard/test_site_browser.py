@@ -123,12 +123,11 @@ def crowded(tmp_path_factory):
     board = make_board(submissions, data)
     folder = tmp_path_factory.mktemp("crowded")
     write_site(board, folder)
-    return SimpleNamespace(board=board, url=f"file://{folder}")
+    return SimpleNamespace(board=board, folder=folder)
 
 
-def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, crowded):
-    page = browser.new_page()
-    page.goto(f"{crowded.url}/index-all.html")
+def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(open_file, crowded):
+    page = open_file(f"{crowded.folder}/index-all.html")
     whole = shown_ranks(page)
     assert whole == expected_ranks(crowded.board)
     changed = 0
@@ -158,10 +157,9 @@ def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(browser, cro
     page.locator("#filters button[type=reset]").click()
     page.locator("#count", has_text="31 of 31").wait_for()
     assert shown_ranks(page) == whole
-    page.close()
 
 
-def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, tmp_path):
+def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(open_file, tmp_path):
     data = make_data(3, languages=("tr", "az"))
     same = make_scored("m", data, skill=0.5, tasks=("T2",))
     submissions = []
@@ -170,8 +168,7 @@ def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, t
         metadata = same.metadata.model_copy(update=about)
         submissions.append(ScoredSubmission(f"m{number:03d}", metadata, same.subsets))
     write_site(make_board(submissions, data), tmp_path)
-    page = browser.new_page()
-    page.goto(f"file://{tmp_path}/t2.html")
+    page = open_file(f"{tmp_path}/t2.html")
     assert len(names(page)) == 40
     assert page.locator("#count").text_content() == "first 40 of 72 shown"
     page.locator("th[data-key=model] button").click()
@@ -184,14 +181,11 @@ def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(browser, t
     page.get_by_role("button", name="Show all").click()
     assert len(names(page)) == 72
     assert page.locator("#count").text_content() == "72 of 72 shown"
-    plain = browser.new_context(java_script_enabled=False).new_page()
-    plain.goto(f"file://{tmp_path}/t2.html")
+    plain = open_file(f"{tmp_path}/t2.html", java_script_enabled=False)
     assert plain.locator(".board tbody tr:visible").count() == 72
     assert plain.locator("#filters:visible, #theme:visible").count() == 0
     plain.goto(f"file://{tmp_path}/compare.html")
     assert "turkic-idiom compare" in plain.locator("noscript").inner_text()
-    plain.context.close()
-    page.close()
 
 
 @pytest.mark.parametrize(
@@ -369,9 +363,8 @@ def test_every_page_loads_without_complaint_and_is_no_wider_than_a_small_phone(o
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
-def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):
-    page = browser.new_page(viewport={"width": 900, "height": 500})
-    page.goto(f"{crowded.url}/t1.html")
+def test_the_focus_never_hides_below_the_head_of_a_table(open_file, crowded):
+    page = open_file(f"{crowded.folder}/t1.html", viewport={"width": 900, "height": 500})
     page.locator(".board tbody tr").last.locator("a").focus()
     for _ in range(50):
         page.keyboard.press("Shift+Tab")
@@ -385,7 +378,6 @@ def test_the_focus_never_hides_below_the_head_of_a_table(browser, crowded):
     page.locator(".board tbody tr").last.scroll_into_view_if_needed()
     assert page.evaluate("scrollY") > 500
     assert 0 <= page.locator(".board thead th").first.bounding_box()["y"] < 5  # the head stays where the page scrolls
-    page.close()
 
 
 @pytest.mark.parametrize("width", [1440, 1100])
@@ -407,7 +399,7 @@ def test_a_switch_shows_the_languages_in_place_of_the_tasks_and_none_is_cut(open
     assert page.get_by_label("Languages").count() == 0  # there is one
 
 
-def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(browser, tmp_path):
+def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(open_file, tmp_path):
     """a is not shown to be better than b, which is smaller, but than c; d is a baseline, and e guesses."""
     data = make_data(40, languages=("tr", "az"))
     about = {"a": (400, "encoder", 0.6, 1), "b": (100, "encoder", 0.6, 5), "c": (50, "llm", 0.2, 3)}
@@ -423,8 +415,7 @@ def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(bro
     guesses = {key: 1 / np.log2(1 + values) for key, values in ranks.items()}
     submissions.append(scored_of("e", data, guesses, n_parameters=None))
     write_site(make_board(submissions, data), tmp_path)
-    page = browser.new_page()
-    page.goto(f"file://{tmp_path}/index-retrieval.html")
+    page = open_file(f"{tmp_path}/index-retrieval.html")
     verdict = page.locator("#verdict")
     score = r"\.\d{3} \(\.\d{3} to \.\d{3}\)\."
     assert re.fullmatch(
@@ -448,7 +439,6 @@ def test_the_verdict_names_the_best_and_the_smallest_that_is_not_shown_worse(bro
     )
     page.goto(f"file://{tmp_path}/tr-retrieval.html#type=encoder&q=org/e")
     assert re.search("No submitted model understands Turkish idioms yet; .*org/e,.* at chance", verdict.text_content())
-    page.close()
 
 
 def test_on_paper_no_column_is_cut(open_page, open_both):
@@ -470,7 +460,7 @@ def test_on_paper_no_column_is_cut(open_page, open_both):
     assert max(box["x"] + box["width"] for box in boxes) <= 1047
 
 
-def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, shared_site, tmp_path):
+def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(open_file, shared_site, tmp_path):
     data = make_data(12, languages=("tr", "az"))
     submissions = []
     for number, skill in enumerate((0.2, 0.1, 0.5, 0.4, 0.8)):
@@ -482,8 +472,7 @@ def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, 
         about = {"n_parameters": None, "texts_per_second": 20.0 + number, "device": "A100"}
         submissions.append(make_scored(f"a{number}", data, **about))
     write_site(make_board(submissions, data), tmp_path)
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"file://{tmp_path}/index.html")
+    page = open_file(f"{tmp_path}/index.html", **PHONE)
     sizes, speeds = page.locator(".scatter").all()
     for chart, ticks, title in (
         (sizes, ["1M", "10M", "100M", "1B", "10B"], r"m3, 1B, \.\d{3}"),
@@ -501,7 +490,6 @@ def test_the_scatter_names_the_frontier_and_tells_the_rest_in_tooltips(browser, 
     assert page.evaluate("window.hacked") is None
     page.goto(f"file://{shared_site.folder}/index.html")
     assert page.locator(".scatter").count() == 0  # models of three sizes are too few
-    page.close()
 
 
 def test_the_navigation_has_menus_and_on_a_phone_one_button(open_page):

@@ -61,14 +61,11 @@ def test_the_site_has_the_scores_computed_from_the_predictions(
         assert path.read_bytes() == (tmp_path / "site" / path.relative_to(tmp_path / "again")).read_bytes()
 
 
-@pytest.fixture
-def sound(submission_spoiler, submission_metadata, submission_content):
-    """A sound submission beside the one that a test spoils."""
+def test_a_submission_with_a_fault_never_stops_the_others(
+    build, models, submission_spoiler, submission_metadata, submission_content, tmp_path, capsys
+):
     other = submission_metadata.model_copy(update={"name": "Org/Sound"})
-    return make_submission(submission_spoiler.folder.parent, other, submission_content)
-
-
-def test_a_submission_with_a_fault_never_stops_the_others(build, models, submission_spoiler, sound, tmp_path, capsys):
+    sound = make_submission(submission_spoiler.folder.parent, other, submission_content)
     submission_spoiler.fields(dataset_revision="f" * 40, contact="<script>\u202e", type="robot")
     bad = submission_spoiler.folder
     (bad.parent / ".ipynb_checkpoints").mkdir()

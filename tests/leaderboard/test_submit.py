@@ -14,6 +14,7 @@ from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.submit import submit
 from tests.leaderboard.conftest import scored, write_lm_eval
+from tests.results.conftest import header_of
 from tests.spans.conftest import first_letter_classifier, make_classifier  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -32,11 +33,9 @@ VERSIONS = {"turkic-idiom-tasks": "0.1.0", "mteb": "2.26.24"}
 
 def keep(path, dataset, predictions, *, model="org/encoder", revision="b" * 40, top_k=None, **header):
     """Writes a record as our commands do."""
-    scores = [record.subset_scores(*key, score_subset(value).scores) for key, value in predictions.items()]
-    header = {"settings": {}, "versions": VERSIONS, "training": None, "subsets": scores} | header
-    data = record.DataName(path=dataset.path, revision=dataset.revision)
     name = record.ModelName(name=model, revision=revision, n_parameters=7)
-    record.write_record(path, record.Header(data=data, model=name, **header), predictions, top_k=top_k)
+    header = {"model": name, "settings": {}, "versions": VERSIONS} | header
+    record.write_record(path, header_of(predictions, dataset, **header), predictions, top_k=top_k)
 
 
 def random_rankings(dataset, task, subset, seed):
@@ -356,8 +355,7 @@ def test_predictions_of_mteb_beside_results_of_two_runs_on_other_data_are_refuse
         packed(mteb_folder)
 
 
-@pytest.fixture
-def lm_eval_folder(tmp_path, submission_dataset):
+def test_samples_in_lm_evals_format(packed, submission_dataset, tmp_path):
     """What stock lm-eval writes with --log_samples for a language model, by hand."""
     tags = some_tags(submission_dataset, "az", 4)
     rows = []
@@ -369,25 +367,21 @@ def lm_eval_folder(tmp_path, submission_dataset):
             rows.append({"filter": name, "doc": document, "filtered_resps": [reading]})
     config = {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}}
     stated = {"few_shot": 3, "transformers_version": "5.23.0", "config": config}
-    return write_lm_eval(tmp_path / "lm", submission_dataset, "org/llm", "turkic_idiom_span_az", rows, **stated).parent
-
-
-def test_samples_in_lm_evals_format(packed, lm_eval_folder, submission_dataset):
-    (submission,) = packed(lm_eval_folder)
+    path = write_lm_eval(tmp_path / "lm", submission_dataset, "org/llm", "turkic_idiom_span_az", rows, **stated)
+    (submission,) = packed(path.parent)
     about = submission.metadata
     assert (about.name, about.type, about.regime, about.few_shot) == ("org/llm", "llm", "few-shot", 3)
     assert (about.revision, about.n_parameters) == ("d" * 40, 10)
     assert about.versions == {"lm-eval": "0.4.13", "transformers": "5.23.0"}
     (score,) = submission.subsets
-    assert score.scores == score_subset(some_tags(submission_dataset, "az", 4)).scores
+    assert score.scores == score_subset(tags).scores
     with pytest.raises(
         InputError, match=r"two results of spans, az: .*samples_turkic_idiom_span_az_.*; name the files"
     ):
-        packed(lm_eval_folder, shutil.copytree(lm_eval_folder, lm_eval_folder.with_name("copy")), name="my/two")
-    path = lm_eval_folder / "samples_turkic_idiom_span_az_2026.jsonl"
+        packed(path.parent, shutil.copytree(path.parent, tmp_path / "copy"), name="my/two")
     path.with_name("results_2026.json").unlink()
     with pytest.raises(InputError, match=r"no results_2026\.json beside it"):
-        packed(lm_eval_folder)
+        packed(path.parent)
 
 
 @pytest.mark.slow

@@ -34,16 +34,6 @@ def small_charts(name="model", **words):
     }
 
 
-def large_charts():
-    """Nine models with the names of the paper's."""
-    languages, regimes = ("Azerbaijani", "Turkmen", "Gagauz", "Uzbek"), ("pretrained", "tr-only", "cross-lingual")
-    return {
-        "heat": heat_map(dict.fromkeys(product(LONG_NAMES, languages), 0.1), **TOLD),
-        "bars": grouped_bars(dict.fromkeys(product(LONG_NAMES, regimes), (0.5, 0.4, 0.6)), floor=0.1, **TOLD),
-        "curves": curves(dict.fromkeys(product(languages, LONG_NAMES, ("0", "10", "all")), 0.5), **TOLD),
-    }
-
-
 def place(svg):
     """Text -> its (x, y) on the page, and (fill, x, y, d) of every path, summing the shifts of what they stand in."""
     texts, paths = {}, []
@@ -61,11 +51,6 @@ def place(svg):
 
     walk(ElementTree.fromstring(svg), 0.0, 0.0)
     return texts, paths
-
-
-def rectangle(d):
-    """Left, top, width and height of a path M x,y h width v height."""
-    return tuple(map(float, re.match(r"M([-\d.]+),([-\d.]+)h([-\d.]+)v([-\d.]+)", d).groups()))
 
 
 @pytest.mark.parametrize("kind", ["heat", "bars", "curves"])
@@ -93,7 +78,8 @@ def test_cells_are_blue_below_zero_and_orange_above():
     fills = {fill for fill, *_ in paths}
     assert {"rgb(240, 138, 60)", "rgb(90, 162, 212)", "rgb(247, 247, 247)"} <= fills  # orange, blue, white
     orange, blue = (next(p for p in paths if p[0] == fill) for fill in ("rgb(240, 138, 60)", "rgb(90, 162, 212)"))
-    assert rectangle(orange[3])[0] < rectangle(blue[3])[0]  # column x stands before column y
+    left_of_orange, left_of_blue = (float(re.match(r"M([-\d.]+),", d)[1]) for *_, d in (orange, blue))
+    assert left_of_orange < left_of_blue  # column x stands before column y
     assert {"+0.40", "−0.40", "+0.00", "–"} <= set(texts)
     assert texts["a"][1] < texts["b"][1]
 
@@ -168,7 +154,12 @@ _ARIAL_WIDTH = """() => { const c = document.createElement('canvas').getContext(
 
 
 def test_in_a_browser_no_label_is_cut_or_covered_and_text_takes_the_colour_of_the_page(browser):
-    drawn = large_charts()
+    languages, regimes = ("Azerbaijani", "Turkmen", "Gagauz", "Uzbek"), ("pretrained", "tr-only", "cross-lingual")
+    drawn = {
+        "heat": heat_map(dict.fromkeys(product(LONG_NAMES, languages), 0.1), **TOLD),
+        "bars": grouped_bars(dict.fromkeys(product(LONG_NAMES, regimes), (0.5, 0.4, 0.6)), floor=0.1, **TOLD),
+        "curves": curves(dict.fromkeys(product(languages, LONG_NAMES, ("0", "10", "all")), 0.5), **TOLD),
+    }
     page = browser.new_page()
     if page.evaluate(_ARIAL_WIDTH) > 680:
         page.close()

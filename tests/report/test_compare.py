@@ -1,7 +1,6 @@
 """`turkic-idiom compare` on records of two rankers, and of a true span classifier with more and with fewer errors."""
 
 import csv
-import gzip
 import io
 import json
 import math
@@ -16,6 +15,8 @@ from seqeval.metrics import f1_score
 from seqeval.metrics.sequence_labeling import get_entities
 
 from tests.dataset.conftest import concepts_of
+from tests.leaderboard.conftest import read_lines, write_lines
+from tests.results.conftest import header_of
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.compare_output import WIDE, print_comparison
 from turkic_idiom_tasks.dataset import open_dataset
@@ -50,10 +51,9 @@ def dataset(tmp_path_factory):
 
 
 def save(path, dataset, predictions, *, model, settings=None, training=None):
-    scores = [subset_scores(*key, score_subset(one).scores) for key, one in predictions.items()]
-    data = record.DataName(path=dataset.path, revision=dataset.revision)
-    about = {"model": record.ModelName(name=model, revision=None), "settings": settings or {}, "training": training}
-    record.write_record(path, record.Header(data=data, subsets=scores, versions={}, **about), predictions)
+    name = record.ModelName(name=model, revision=None)
+    header = header_of(predictions, dataset, model=name, settings=settings or {}, training=training)
+    record.write_record(path, header, predictions)
 
 
 def ranked(dataset, task, subset, rng, *, skill):
@@ -87,19 +87,13 @@ def copied(runs, tmp_path):
     return [shutil.copytree(folder, tmp_path / side) for folder, side in zip(runs, "ab", strict=True)]
 
 
-def lines_of(path):
-    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().splitlines()]
-
-
-def rewrite(path, change):
-    """Writes a record with other lines."""
-    text = "".join(json.dumps(line) + "\n" for line in change(lines_of(path)))
-    path.write_bytes(gzip.compress(text.encode()))
+def change_lines(path, change):
+    write_lines(path, change(read_lines(path)))
 
 
 def per_query(path, dataset):
     """Query -> nDCG of a record of one subset, by hand: every query has one relevant document."""
-    _, head, *lines = lines_of(path)
+    _, head, *lines = read_lines(path)
     data = dataset.retrieval(head["task"], head["subset"])
     scores = {}
     for line in lines:
@@ -270,7 +264,7 @@ def test_a_result_against_itself_is_all_ties(runs, dataset, capsys):
 def test_other_precision_is_remarked_on(copied, dataset, other, n_remarks):
     for folder, dtype in zip(copied, ("float32", other), strict=True):
         for path in folder.iterdir():
-            rewrite(path, lambda lines, d=dtype: [lines[0] | {"settings": {"dtype": d}}, *lines[1:]])
+            change_lines(path, lambda lines, d=dtype: [lines[0] | {"settings": {"dtype": d}}, *lines[1:]])
     remark = "A was run in float32, B in bfloat16: rounding moves documents too"
     assert compare_results(*copied, dataset).remarks == (remark,) * n_remarks
 
@@ -330,11 +324,13 @@ def test_results_that_cannot_be_compared(copied, dataset, spoil, message):
 def test_a_cut_ranking_without_exact_places_is_refused(copied, dataset):
     """As nobody of ours writes it: its header states the scores that the cut ranking seems to have."""
     path = copied[0] / f"T1-tur-azj{SUFFIX}"
-    rewrite(path, lambda lines: [*lines[:2], *(line | {"ranking": line["ranking"][:5]} for line in lines[2:])])
-    rewrite(path, lambda lines: [*lines[:2], *({key: line[key] for key in ("query", "ranking")} for line in lines[2:])])
+    change_lines(path, lambda lines: [*lines[:2], *(line | {"ranking": line["ranking"][:5]} for line in lines[2:])])
+    change_lines(
+        path, lambda lines: [*lines[:2], *({key: line[key] for key in ("query", "ranking")} for line in lines[2:])]
+    )
     ((key, cut),) = record.read_record(path, dataset).predictions.items()
     stated = subset_scores(*key, score_subset(cut).scores).model_dump()
-    rewrite(path, lambda lines: [lines[0] | {"subsets": [stated]}, *lines[1:]])
+    change_lines(path, lambda lines: [lines[0] | {"subsets": [stated]}, *lines[1:]])
     with pytest.raises(InputError, match=r"cut at 5 documents per query.*compute it again"):
         compare_results(*copied, dataset)
 
@@ -401,7 +397,7 @@ def tags_of(dataset, folder, language):
     gold = {row.id: list(row.tags) for row in dataset.test_sentences(language).rows}
     found = []
     for path in sorted(folder.glob(f"{language}-*{SUFFIX}")):
-        found += [(line["sentence"], line["tags"]) for line in lines_of(path)[2:]]
+        found += [(line["sentence"], line["tags"]) for line in read_lines(path)[2:]]
     return [gold[key] for key, _ in found], [[labels[letter] for letter in tags] for _, tags in found]
 
 
@@ -433,7 +429,7 @@ def wrong_spans(gold, predicted):
 def test_span_classifiers_of_other_seeds_are_compared_as_files_alone(span_dataset, span_runs, tmp_path):
     files = [span_runs[0] / f"az-0-1{SUFFIX}", span_runs[1] / f"az-0-2{SUFFIX}"]
     (only,) = compare_results(*files, span_dataset).rows
-    stated = [lines_of(path)[0]["subsets"][0]["scores"]["span_f1"] for path in files]
+    stated = [read_lines(path)[0]["subsets"][0]["scores"]["span_f1"] for path in files]
     assert (only.task, only.subset) == ("spans", "az")
     assert [only.result.first, only.result.second] == pytest.approx(stated)
     shutil.copytree(span_runs[1], tmp_path / "b")
