@@ -15,6 +15,7 @@ from leaderboard.data import board_data, item_board_data
 from leaderboard.site import write_site
 from leaderboard.submission import METADATA_FILE, LeftOut, Metadata, Submission, read_submission, slug, submission_files
 from tests.browser_pages import watched_pages
+from tests.dataset.conftest import concepts_of
 from tests.hub_datasets.conftest import _session_hub, hub, session_online  # noqa: F401
 from tests.leaderboard.boards_for_tests import (
     answers_of,
@@ -44,15 +45,8 @@ _KNOWN = ("dil", "el", "kalp", "su", "ev", "yol", "gece")  # to the untrained mo
 WORDS = [f"{one} {other}" for one, other in permutations(_KNOWN, 2)][:20]
 
 
-def _concepts():
-    """Eight concepts that are test concepts everywhere, six of retrieval alone, six of neither."""
-    n_of_kind = {(True, True): 8, (True, False): 6, (False, False): 6}
-    names = []
-    for kind, n in n_of_kind.items():
-        candidates = [f"c{k}" for k in range(3000)]
-        of_kind = [name for name in candidates if (retrieval_split(name) == "test", span_split(name) == "test") == kind]
-        names += of_kind[:n]
-    return names
+def _kind(concept):
+    return retrieval_split(concept) == "test", span_split(concept) == "test"
 
 
 def _entry(concept, word, code):
@@ -66,7 +60,9 @@ def _entry(concept, word, code):
 @pytest.fixture(scope="session")
 def submission_lexicon(tmp_path_factory):
     """Twenty concepts in Turkish and Azerbaijani, sixteen of them in Uzbek; fourteen queries, eight test sentences."""
-    concepts = _concepts()
+    concepts = []
+    for kind, n in (((True, True), 8), ((True, False), 6), ((False, False), 6)):  # test concepts of retrieval, of spans
+        concepts += concepts_of(kind, n, of=_kind)
     pairs = list(zip(concepts, WORDS, strict=True))
     kept = {"uz": pairs[2:-2]}
     entries = {code: [_entry(concept, word, code) for concept, word in kept.get(code, pairs)] for code in CODES}
