@@ -28,10 +28,13 @@ from turkic_idiom_tasks.results import TOP_K, people
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
 from turkic_idiom_tasks.results.reader import MAX_DEPTH, Fault, read_lines
+from turkic_idiom_tasks.tasks.items.items import HARD_TASKS
 
 FORMAT = 1
 METADATA_FILE = "submission.json"
 PREDICTION_FILES = {task: f"{task}.jsonl.gz" for task in ALL_TASK_NAMES}
+_NOT_HARD = [name for task, name in PREDICTION_FILES.items() if task not in HARD_TASKS]
+_FILES_IN_WORDS = f"{', '.join(_NOT_HARD)}, of items also with _hard"
 # Limits of what strangers may send: a build reads hundreds of submissions, and none may fill the memory or the site
 MAX_METADATA = 32 * 1024  # bytes
 MAX_PACKED = 16 * 1024 * 1024  # bytes of a prediction file; a full set of rankings takes 1.3 million
@@ -249,15 +252,14 @@ def _folder_faults(folder: Path) -> list[Fault]:
     for entry in first_entries:
         names.add(entry.name)
         if entry.name not in known:
-            allowed = ", ".join(sorted(known))
+            allowed = f"{METADATA_FILE}, {_FILES_IN_WORDS}"
             faults.append(Fault(folder, f"holds {display(entry.name)}; only {allowed} belong here"))
         elif not entry.is_file(follow_symlinks=False):
             faults.append(Fault(folder / entry.name, "not a regular file; symbolic links are refused"))
     if METADATA_FILE not in names:
         faults.append(Fault(folder, f"holds no {METADATA_FILE}"))
     if names <= {METADATA_FILE}:
-        allowed = ", ".join(PREDICTION_FILES.values())
-        faults.append(Fault(folder, f"holds no predictions; add at least one of {allowed}"))
+        faults.append(Fault(folder, f"holds no predictions; add at least one of {_FILES_IN_WORDS}"))
     return faults
 
 
