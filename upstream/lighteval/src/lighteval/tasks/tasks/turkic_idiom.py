@@ -10,7 +10,7 @@ Multiple-choice questions about idioms: their meaning, their equivalent in
 another language, their use in a sentence, and the idiom that fills a blank.
 
 languages:
-turkish, azerbaijani, turkmen, gagauz, uzbek, kazakh
+turkish, azerbaijani, turkmen, gagauz, uzbek, kazakh, tatar, kyrgyz
 
 tags:
 multiple-choice, multilingual, idioms
@@ -42,11 +42,15 @@ CONFIGS = {
     "turkic_idiom_meaning:gag": "gag_meaning",
     "turkic_idiom_meaning:uz": "uz_meaning",
     "turkic_idiom_meaning:kk": "kk_meaning",
+    "turkic_idiom_meaning:tt": "tt_meaning",
+    "turkic_idiom_meaning:ky": "ky_meaning",
     "turkic_idiom_equivalent:tr_az": "tr_az_equivalent",
     "turkic_idiom_equivalent:tr_tk": "tr_tk_equivalent",
     "turkic_idiom_equivalent:tr_gag": "tr_gag_equivalent",
     "turkic_idiom_equivalent:tr_uz": "tr_uz_equivalent",
     "turkic_idiom_equivalent:tr_kk": "tr_kk_equivalent",
+    "turkic_idiom_equivalent:tr_tt": "tr_tt_equivalent",
+    "turkic_idiom_equivalent:tr_ky": "tr_ky_equivalent",
     "turkic_idiom_usage:tr": "tr_usage",
     "turkic_idiom_usage:az": "az_usage",
     "turkic_idiom_usage:tk": "tk_usage",

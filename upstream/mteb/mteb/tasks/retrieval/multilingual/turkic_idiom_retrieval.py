@@ -11,7 +11,7 @@ class TurkicIdiomEquivalentRetrieval(AbsTaskRetrieval):
     metadata = TaskMetadata(
         dataset=_DATASET,
         name="TurkicIdiomEquivalentRetrieval",
-        description="Given a Turkish idiom, retrieve the idiom with the same meaning in Azerbaijani, Turkmen, Gagauz, Uzbek or Kazakh from all idioms of that language.",
+        description="Given a Turkish idiom, retrieve the idiom with the same meaning in Azerbaijani, Turkmen, Gagauz, Uzbek, Kazakh, Tatar or Kyrgyz from all idioms of that language.",
         reference="https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark",
         type="Retrieval",
         category="t2t",
@@ -32,6 +32,8 @@ class TurkicIdiomEquivalentRetrieval(AbsTaskRetrieval):
             "T1-tur-gag": ["tur-Latn", "gag-Latn"],
             "T1-tur-uzn": ["tur-Latn", "uzn-Latn"],
             "T1-tur-kaz": ["tur-Latn", "kaz-Cyrl"],
+            "T1-tur-tat": ["tur-Latn", "tat-Cyrl"],
+            "T1-tur-kir": ["tur-Latn", "kir-Cyrl"],
         },
         bibtex_citation=r"""
 @article{aslantas2026turkic,
@@ -48,7 +50,7 @@ class TurkicIdiomMeaningRetrieval(AbsTaskRetrieval):
     metadata = TaskMetadata(
         dataset=_DATASET,
         name="TurkicIdiomMeaningRetrieval",
-        description="Given an idiom in Turkish, Azerbaijani, Turkmen, Gagauz, Uzbek or Kazakh, retrieve its dictionary-style definition from all definitions in the same language.",
+        description="Given an idiom in Turkish, Azerbaijani, Turkmen, Gagauz, Uzbek, Kazakh, Tatar or Kyrgyz, retrieve its dictionary-style definition from all definitions in the same language.",
         reference="https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark",
         type="Retrieval",
         category="t2t",
@@ -70,6 +72,8 @@ class TurkicIdiomMeaningRetrieval(AbsTaskRetrieval):
             "T2-gag": ["gag-Latn"],
             "T2-uzn": ["uzn-Latn"],
             "T2-kaz": ["kaz-Cyrl"],
+            "T2-tat": ["tat-Cyrl"],
+            "T2-kir": ["kir-Cyrl"],
         },
         bibtex_citation=r"""
 @article{aslantas2026turkic,
@@ -86,7 +90,7 @@ class TurkicIdiomCrossLingualMeaningRetrieval(AbsTaskRetrieval):
     metadata = TaskMetadata(
         dataset=_DATASET,
         name="TurkicIdiomCrossLingualMeaningRetrieval",
-        description="Given a Turkish idiom, retrieve the definition of its meaning in Azerbaijani, Turkmen, Gagauz, Uzbek or Kazakh from all definitions in that language.",
+        description="Given a Turkish idiom, retrieve the definition of its meaning in Azerbaijani, Turkmen, Gagauz, Uzbek, Kazakh, Tatar or Kyrgyz from all definitions in that language.",
         reference="https://github.com/gozdeaslantas/Turkic_Idiom_Understanding_Benchmark",
         type="Retrieval",
         category="t2t",
@@ -107,6 +111,8 @@ class TurkicIdiomCrossLingualMeaningRetrieval(AbsTaskRetrieval):
             "T3-tur-gag": ["tur-Latn", "gag-Latn"],
             "T3-tur-uzn": ["tur-Latn", "uzn-Latn"],
             "T3-tur-kaz": ["tur-Latn", "kaz-Cyrl"],
+            "T3-tur-tat": ["tur-Latn", "tat-Cyrl"],
+            "T3-tur-kir": ["tur-Latn", "kir-Cyrl"],
         },
         bibtex_citation=r"""
 @article{aslantas2026turkic,
