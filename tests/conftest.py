@@ -22,6 +22,7 @@ from tests.encoders.untrained_models import (  # noqa: F401
 from tests.items_for_tests import write_part
 from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 from tests.warm_commands import run_to_end
+from turkic_idiom_tasks import dataset
 from turkic_idiom_tasks.lexicon import load
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
@@ -43,6 +44,10 @@ typer.main.get_command = cache(typer.main.get_command)
 read_lexicon = load.read_lexicon
 read_bundled = cache(lambda: read_lexicon(load.BUNDLED))
 load.read_lexicon = lambda directory: read_bundled() if directory == load.BUNDLED else read_lexicon(directory)
+# And build its items and pools anew, which takes seconds: they are kept with the dataset, so that is opened once too.
+open_dataset = dataset.open_dataset
+open_bundled = cache(lambda: open_dataset(""))
+dataset.open_dataset = lambda name="": open_dataset(name) if name else open_bundled()
 
 
 def pytest_collection_modifyitems(items):
