@@ -44,6 +44,7 @@ MOST_SECONDS = 300  # for a block
 PROGRAMS = ("turkic-idiom", "mteb", "lm-eval", "python")
 INSTALLATION = ("pip install", "make ", "git clone")  # lines of bash that are not run
 CONCEPTS_PER_KEPT = 8
+TRAINING = ("torch._dynamo",)  # imported by the commands of long pages alone, and takes three seconds
 IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "hub_datasets.hub_export",
     "leaderboard.site",
@@ -51,7 +52,6 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "lm_eval.evaluator",
     "mteb",
     ABSTENTION,
-    "torch._dynamo",
     "turkic_idiom_tasks.cli.main",
     "turkic_idiom_tasks.report.charts",
     "turkic_idiom_tasks.runs.run",
@@ -116,11 +116,13 @@ def template(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def programs(few_tasks):  # noqa: F811
+def programs(few_tasks, request):  # noqa: F811
     """A folder with the programs that the pages use, each of which asks the warm process."""
     os.environ.pop("TURKIC_IDIOM_DATA", None)
     variables = {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": few_tasks}
-    with WarmCommands(*PROGRAMS, modules=IMPORTED_LATE, **variables) as commands:
+    has_long_pages = any(item.get_closest_marker("long") for item in request.session.items)
+    modules = (*IMPORTED_LATE, *(TRAINING if has_long_pages else ()))
+    with WarmCommands(*PROGRAMS, modules=modules, **variables) as commands:
         yield commands.folder
 
 
