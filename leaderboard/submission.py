@@ -22,12 +22,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
+from turkic_idiom_tasks.io.reading import Fault, MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results import TOP_K, people
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
-from turkic_idiom_tasks.results.reader import MAX_DEPTH, Fault, read_lines
+from turkic_idiom_tasks.results.reader import MAX_DEPTH, read_lines
 
 FORMAT = 1
 METADATA_FILE = "submission.json"

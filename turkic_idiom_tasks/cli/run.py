@@ -127,11 +127,11 @@ def run_command(
                 raise
             failure = error
         reporter.progress("intervals")
-        report = report_run(runs)
+        frame, overall = report_run(runs)
     if output_format == "table":
-        print_tables(report, file=sys.stdout)
+        print_tables(runs, frame, overall, file=sys.stdout)
     else:
-        sys.stdout.write(csv_text(report.frame) if output_format == "csv" else to_json(report.frame))
+        sys.stdout.write(csv_text(frame) if output_format == "csv" else to_json(frame))
     if failure is not None:
         raise failure
 

@@ -60,6 +60,19 @@ def input_errors(place: object) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """A mistake in a file."""
+
+    path: Path
+    message: str
+    line: int = 0  # 0 when it concerns the whole file or folder
+
+    def __str__(self) -> str:
+        path = printable(str(self.path))  # the name may be untrusted
+        return f"{path}:{self.line}: {self.message}" if self.line else f"{path}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of a JSON lines file."""
 
