@@ -179,7 +179,7 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
     start = item.text.index(BLANK)
     end = start + len(answer)
     sentence = item.text.replace(BLANK, answer, 1)
-    spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
+    spans, _ = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants)
     # A span may not reach out of the answer, and so an answer that repeats half of the sentence is not accepted
     if not spans or not all(start <= span.start and span.end <= end for span in spans):
         return False
