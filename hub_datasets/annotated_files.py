@@ -58,12 +58,12 @@ def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: 
     """
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
-    for line in read_json_lines(source):
+    for number, value, problem in read_json_lines(source):
         try:
-            _Row.model_validate(line.value)
+            _Row.model_validate(value)
         except ValidationError as error:
-            raise InputError(f"{source}:{line.number}: {line.problem or faults(error)[0]}; correct the row") from error
-        rows.append(line.value)
+            raise InputError(f"{source}:{number}: {problem or faults(error)[0]}; correct the row") from error
+        rows.append(value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")
     # All rows are checked before the first is annotated, which takes minutes for a large file.

@@ -192,13 +192,13 @@ class Explanation(BaseModel):
 def read_free_answers(path: Path) -> list[FreeAnswer]:
     """Return the answers in a file of ``lm report --unjudged``; none for another file, or a folder."""
     answers: list[FreeAnswer] = []
-    for line in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
-        if not answers and (not isinstance(line.value, dict) or line.value.keys() & {"id", "doc"}):
+    for number, value, problem in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
+        if not answers and (not isinstance(value, dict) or value.keys() & {"id", "doc"}):
             break  # explanations
         try:
-            answer = FreeAnswer.model_validate(line.value)
+            answer = FreeAnswer.model_validate(value)
         except ValidationError as error:
-            raise InputError(f"{path}:{line.number}: {line.problem or first_fault(error)}") from error
+            raise InputError(f"{path}:{number}: {problem or first_fault(error)}") from error
         answers.append(answer)
     return answers
 
@@ -250,8 +250,8 @@ def _explanations(path: Path) -> Iterator[tuple[str, Any, str | None]]:
         for number, row in enumerate(read_log(path), start=1):
             yield f"{path}, sample {number}", row, None
     else:
-        for line in read_json_lines(path):
-            yield f"{path}:{line.number}", line.value, line.problem
+        for number, value, problem in read_json_lines(path):
+            yield f"{path}:{number}", value, problem
 
 
 def vote_of(reply: Reply, *, model: str, prompt: str) -> Vote:

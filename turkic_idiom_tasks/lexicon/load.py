@@ -110,15 +110,15 @@ def _read_lines(
     rows = []
     problems = []
     first_line: dict[object, int] = {}
-    for line in read_json_lines(path, limit=limit):
-        row, mistakes = (None, [line.problem]) if line.problem else parse(line.value)
+    for number, value, problem in read_json_lines(path, limit=limit):
+        row, mistakes = (None, [problem]) if problem else parse(value)
         if row is not None:
-            earlier = first_line.setdefault((identity or name)(row), line.number)
-            if earlier == line.number:
+            earlier = first_line.setdefault((identity or name)(row), number)
+            if earlier == number:
                 rows.append(row)
             else:
                 mistakes = [f"{name(row)}: is on line {earlier} too; remove one"]
-        problems += [Fault(path, mistake, line.number) for mistake in mistakes]
+        problems += [Fault(path, mistake, number) for mistake in mistakes]
     return rows, problems
 
 
@@ -186,9 +186,9 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
     numbers: dict[str, dict[str, int]] = {}
     for code, path in lexicon_files(directory).items():
         numbers[code] = {}
-        for line in read_json_lines(path):
-            if isinstance(line.value, dict) and isinstance(line.value.get("concept"), str):
-                numbers[code][line.value["concept"]] = line.number
+        for number, value, _ in read_json_lines(path):
+            if isinstance(value, dict) and isinstance(value.get("concept"), str):
+                numbers[code][value["concept"]] = number
     return numbers
 
 

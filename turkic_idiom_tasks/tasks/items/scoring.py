@@ -141,8 +141,7 @@ def _verdicts(answer: str, item: Item, *, sentence: str = "") -> set[str]:
 def _judged_answers() -> dict[tuple[str, str, str], dict[str, str]]:
     """Return language, concept and sentence, if one was filled, -> answer -> verdict, from the answers file."""
     verdicts: dict[tuple[str, str, str], dict[str, str]] = {}
-    for line in read_json_lines(_ANSWERS):
-        row = line.value
+    for _, row, _ in read_json_lines(_ANSWERS):
         answer = fold(row["answer"], LANGUAGES[row["language"]])
         key = row["language"], row["concept"], row.get("sentence", "")
         verdicts.setdefault(key, {})[answer] = row["verdict"]
@@ -206,8 +205,7 @@ def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[
 def panel_answers() -> dict[tuple[str, str], dict[str, list[str | None]]]:
     """Return task and language -> concept -> the first answer of each reader; None from one who knew no idiom."""
     answers: dict[tuple[str, str], dict[str, list[str | None]]] = {}
-    for line in read_json_lines(_PANEL):
-        row = line.value
+    for _, row, _ in read_json_lines(_PANEL):
         firsts = [reader[0] if reader else None for reader in row["answers"]]
         answers.setdefault((row["kind"], row["language"]), {})[row["concept"]] = firsts
     return answers
