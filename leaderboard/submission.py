@@ -89,7 +89,7 @@ class Metadata(BaseModel):
         return edition_of(self.dataset_revision)
 
 
-class _MetadataFile(Metadata):
+class MetadataFile(Metadata):
     """Content of ``submission.json``."""
 
     format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
@@ -128,14 +128,6 @@ class LeftOut:
         more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
         command = f"turkic-idiom leaderboard check {display(str(self.folder))}"
         return f"{self.faults[0]}{more}; list all with: {command}"
-
-
-def metadata_schema() -> dict[str, Any]:
-    """Return the JSON Schema of ``submission.json``; the format ``plain-text`` stands for what `_plain_text` checks."""
-    text = json.dumps(_MetadataFile.model_json_schema())
-    # Other programs than Python know the end of a text by another sign
-    schema: dict[str, Any] = json.loads(text.replace(r"\\Z", "$"))
-    return schema
 
 
 def slug(metadata: Metadata) -> str:
@@ -265,7 +257,7 @@ def _read_metadata(path: Path) -> Metadata | list[Fault]:
     """Return the metadata in a file, or what is wrong with each of its fields and in which line it stands."""
     try:
         data = read_file(path, limit=MAX_METADATA, follow_links=False)
-        content = _MetadataFile.model_validate(parse_json(data, max_depth=MAX_DEPTH))
+        content = MetadataFile.model_validate(parse_json(data, max_depth=MAX_DEPTH))
     except MalformedError as error:
         return [Fault(path, str(error))]
     except ValidationError as error:

@@ -161,10 +161,9 @@ def list_command(data: Data = "") -> None:
     others = [name for name in names if not POOLED_NAME.fullmatch(name)]
     paragraphs += ["", "models, besides every model that mteb or Hugging Face has:", ", ".join(others)]
     paragraphs.append(f"as NAME (pooling=P), P one of {', '.join(POOLINGS)}: {', '.join(pooled)}")
-    for model in local_models():
-        meta = MODEL_REGISTRY.get(model.name)
-        problem = meta.loader_kwargs.get("problem") if meta else model.problem
-        paragraphs.append(problem or model.name)
+    for name, _, problem in local_models():
+        meta = MODEL_REGISTRY.get(name)
+        paragraphs.append((meta.loader_kwargs.get("problem") if meta else problem) or name)
     console = plain_console(sys.stdout)
     for paragraph in paragraphs:
         console.print(printable(paragraph))
