@@ -180,7 +180,7 @@ def lexicon_ndcg(task: str, first: str, second: str, analyzer: str) -> Floats:
     vectorizer = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, 1) if analyzer == "word" else (2, 4))
     document_vectors = vectorizer.fit_transform(documents)
     similarities = (vectorizer.transform(queries) @ document_vectors.T).toarray()
-    return score_rankings(similarities, [[column] for column in range(len(documents))]).ndcg
+    return score_rankings(similarities, [[column] for column in range(len(documents))])["ndcg"]
 
 
 def lexicon_scenario(task: str, first: str, second: str, *, single: bool = False) -> Scenario:

@@ -45,9 +45,7 @@ def main(model: str) -> None:
     encoded = encoder.encode([f"query: {text}" for text in texts], normalize_embeddings=True)
     vectors = np.zeros((len(names), encoded.shape[1]))
     np.add.at(vectors, np.array(owners), encoded)
-    rows = nearest_rows(lexicon, names, vectors) | {
-        line.value["concept"]: line.value for line in read_json_lines(NEAREST)
-    }
+    rows = nearest_rows(lexicon, names, vectors) | {row["concept"]: row for _, row, _ in read_json_lines(NEAREST)}
     write_text(NEAREST, "".join(json.dumps(rows[name]) + "\n" for name in sorted(rows)))
 
 

@@ -58,12 +58,12 @@ def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: 
     """
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
-    for line in read_json_lines(source):
+    for number, value, problem in read_json_lines(source):
         try:
-            _Row.model_validate(line.value)
+            _Row.model_validate(value)
         except ValidationError as error:
-            raise InputError(f"{source}:{line.number}: {line.problem or faults(error)[0]}; correct the row") from error
-        rows.append(line.value)
+            raise InputError(f"{source}:{number}: {problem or faults(error)[0]}; correct the row") from error
+        rows.append(value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")
     # All rows are checked before the first is annotated, which takes minutes for a large file.
@@ -72,15 +72,15 @@ def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: 
     for row in track(rows, "annotate"):
         cells = {key: value for key, value in row.items() if key not in _OUTCOME}
         sentence = cells["sentence"]
-        annotation = annotate(cells["idiom"], sentence, language, variants=cells.get("variants") or ())
-        outcomes[annotation.dropped or ANNOTATED] += 1
-        if annotation.dropped is not None:
-            cells["dropped"] = annotation.dropped
+        spans, dropped = annotate(cells["idiom"], sentence, language, variants=cells.get("variants") or ())
+        outcomes[dropped or ANNOTATED] += 1
+        if dropped is not None:
+            cells["dropped"] = dropped
         else:
             places = words(sentence)
             cells["tokens"] = [place.of(sentence) for place in places]
-            cells["ner_tags"] = iob2_tags(annotation.spans, places)
-            cells["spans"] = [[span.start, span.end] for span in annotation.spans]
+            cells["ner_tags"] = iob2_tags(spans, places)
+            cells["spans"] = [[span.start, span.end] for span in spans]
         texts.append(json.dumps(cells, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(target, "".join(texts))
     return outcomes
@@ -102,9 +102,9 @@ def annotate_lexicon(source: Path, target: Path, *, overwrite: bool = False) -> 
         for concept, entry in rows.items():
             outcome = HAD_SPANS if entry.spans is not None else NO_EXAMPLE
             if entry.spans is None and entry.example is not None:
-                annotation = annotate(entry.idiom, entry.example, LANGUAGES[code], variants=entry.variants)
-                outcome = annotation.dropped or ANNOTATED
-                entry = replace(entry, spans=annotation.spans or None)
+                spans, dropped = annotate(entry.idiom, entry.example, LANGUAGES[code], variants=entry.variants)
+                outcome = dropped or ANNOTATED
+                entry = replace(entry, spans=spans or None)
             entries[code][concept] = entry
             outcomes[code][outcome] += 1
     write_changed(replace(lexicon, entries=entries), target, overwrite=overwrite)

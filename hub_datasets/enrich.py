@@ -138,9 +138,9 @@ def _filled(entry: Entry, reading: Reading, code: str, *, is_list: bool, note: s
         result = replace(result, meaning=new.meaning)
     if entry.example is None and new.example is not None:
         # An example without its idiom is no example, and could not be tagged either.
-        annotation = annotate(result.idiom, new.example, language, variants=result.variants)
-        if annotation.dropped is None:
-            result = replace(result, example=new.example, spans=annotation.spans)
+        spans, _ = annotate(result.idiom, new.example, language, variants=result.variants)
+        if spans:
+            result = replace(result, example=new.example, spans=spans)
         else:
             counts[NOT_IN_EXAMPLE] += 1
     if (result.meaning, result.example) == (entry.meaning, entry.example):

@@ -5,12 +5,11 @@ second try after an answer that cannot be read, the same vote. Only documented n
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hub_datasets.judge import HIGH, MEDIUM, Explanation, Judged, vote_of
+from hub_datasets.judge import HIGH, MEDIUM, Explanation, majority, vote_of
 from hub_datasets.language_model import generate as generate_answer
 from hub_datasets.language_model import reply_to
 from turkic_idiom_tasks import __version__
@@ -78,15 +77,15 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
         for model in [get_model(name) for name in names] or [get_model(role=GRADER)]:
             send = partial(generate_answer, model, question.prompt, config=GenerateConfig(temperature=0.0))
             votes.append(vote_of(await reply_to(question, send), model=str(model), prompt=question.prompt))
-        quality = Judged(case, votes).quality
-        metadata = {"quality": quality, "votes": [asdict(vote) for vote in votes]}
+        quality = majority(votes)
+        metadata = {"quality": quality, "votes": votes}
         # Unscored and not 0: an answer that no judge could rate says nothing about the model that gave it.
         if quality is None:
             return Score.unscored(reason="no readable verdict", answer=answer, metadata=metadata)
         return Score(
             value={"high": float(quality == HIGH), "at_least_medium": float(quality in (HIGH, MEDIUM))},
             answer=answer,
-            explanation="; ".join(vote.analysis for vote in votes),
+            explanation="; ".join(vote["analysis"] for vote in votes),
             metadata=metadata,
         )
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,6 +37,8 @@ PAPER_SHARES: Mapping[str, Mapping[str, str]] = {  # section 5 of the paper, jud
     MONOLINGUAL: {HIGH: "92.8%", LOW: "under 4%"},
     CROSS_LINGUAL: {HIGH: "70%"},
 }
+
+Vote = dict[str, Any]  # what one model says of a case, as `vote_of` returns it and the file of verdicts has it
 
 
 def _plain_word(value: Any) -> str:
@@ -112,39 +114,10 @@ class Case:
         prompt = load_prompt(self.prompt, version)
         return Question(prompt.label, prompt.messages(self.texts, plain=self.languages), Judgement)
 
-
-@dataclass(frozen=True, slots=True)
-class Vote:
-    """What one model says of a case; `quality` is None if that could not be read, and `problem` says why."""
-
-    model: str
-    prompt: str
-    date: str
-    quality: str | None
-    analysis: str
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A case with the votes of the panel."""
-
-    case: Case
-    votes: Sequence[Vote]
-
-    @property
-    def quality(self) -> str | None:
-        """Return the quality with the most votes, the lowest of them where several have; None without votes."""
-        counts = Counter(vote.quality for vote in self.votes if vote.quality is not None)
-        most = max(counts.values(), default=0)
-        # `QUALITIES` begins with the best one, so the last of the tied ones is the lowest: in doubt nothing is HIGH.
-        return max((name for name in counts if counts[name] == most), key=QUALITIES.index, default=None)
-
-    def to_json(self) -> str:
-        """Return the verdict as one line of a file."""
-        case, votes = self.case, [asdict(vote) for vote in self.votes]
-        row: dict[str, Any] = {"id": case.id, "concept": case.concept, "group": case.group, **case.texts}
-        row |= {"planted": case.planted or None, "quality": self.quality, "votes": votes}
+    def to_json(self, votes: Sequence[Vote]) -> str:
+        """Return the case with the votes of the panel as one line of a file."""
+        row: dict[str, Any] = {"id": self.id, "concept": self.concept, "group": self.group, **self.texts}
+        row |= {"planted": self.planted or None, "quality": majority(votes), "votes": votes}
         return json.dumps(row, ensure_ascii=False)
 
 
@@ -219,13 +192,13 @@ class Explanation(BaseModel):
 def read_free_answers(path: Path) -> list[FreeAnswer]:
     """Return the answers in a file of ``lm report --unjudged``; none for another file, or a folder."""
     answers: list[FreeAnswer] = []
-    for line in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
-        if not answers and (not isinstance(line.value, dict) or line.value.keys() & {"id", "doc"}):
+    for number, value, problem in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
+        if not answers and (not isinstance(value, dict) or value.keys() & {"id", "doc"}):
             break  # explanations
         try:
-            answer = FreeAnswer.model_validate(line.value)
+            answer = FreeAnswer.model_validate(value)
         except ValidationError as error:
-            raise InputError(f"{path}:{line.number}: {line.problem or first_fault(error)}") from error
+            raise InputError(f"{path}:{number}: {problem or first_fault(error)}") from error
         answers.append(answer)
     return answers
 
@@ -277,34 +250,43 @@ def _explanations(path: Path) -> Iterator[tuple[str, Any, str | None]]:
         for number, row in enumerate(read_log(path), start=1):
             yield f"{path}, sample {number}", row, None
     else:
-        for line in read_json_lines(path):
-            yield f"{path}:{line.number}", line.value, line.problem
+        for number, value, problem in read_json_lines(path):
+            yield f"{path}:{number}", value, problem
 
 
 def vote_of(reply: Reply, *, model: str, prompt: str) -> Vote:
-    """Return what a model says of a case."""
+    """Return what a model says of a case; `quality` is None if that could not be read, and `problem` says why."""
+    vote: Vote = {"model": model, "prompt": prompt, "date": reply.date}
     if isinstance(reply.value, Judgement):
-        return Vote(model, prompt, reply.date, reply.value.quality, reply.value.analysis, None)
-    return Vote(model, prompt, reply.date, None, "", f"{reply.problem}: {reply.text[:500]}")
+        return vote | {"quality": reply.value.quality, "analysis": reply.value.analysis, "problem": None}
+    return vote | {"quality": None, "analysis": "", "problem": f"{reply.problem}: {reply.text[:500]}"}
 
 
-def quality_shares(judged: Sequence[Judged]) -> list[Share]:
+def majority(votes: Sequence[Vote]) -> str | None:
+    """Return the quality with the most votes, the lowest of them where several have; None without votes."""
+    counts = Counter(vote["quality"] for vote in votes if vote["quality"] is not None)
+    most = max(counts.values(), default=0)
+    # `QUALITIES` begins with the best one, so the last of the tied ones is the lowest: in doubt nothing is HIGH.
+    return max((name for name in counts if counts[name] == most), key=QUALITIES.index, default=None)
+
+
+def quality_shares(judged: Sequence[tuple[Case, str | None]]) -> list[Share]:
     """Return the shares of each group without planted errors, and their mean if there are several, groups alike."""
-    groups: dict[str, list[Judged]] = {}
-    for verdict in judged:
-        if not verdict.case.planted:
-            groups.setdefault(verdict.case.group, []).append(verdict)
+    groups: dict[str, list[tuple[str, str | None]]] = {}  # group -> concept and quality of each case
+    for case, quality in judged:
+        if not case.planted:
+            groups.setdefault(case.group, []).append((case.concept, quality))
     rows: list[Share] = []
     strata: dict[str, Stratum] = {}
     for group, verdicts in groups.items():
-        scored = [verdict for verdict in verdicts if verdict.quality is not None]
+        scored = [(concept, quality) for concept, quality in verdicts if quality is not None]
         n_unscored = len(verdicts) - len(scored)
         if not scored:
             rows.append(Share(group, 0, n_unscored))
             continue
-        sums = np.array([[float(verdict.quality == HIGH), 1.0] for verdict in scored])
-        strata[group] = Stratum([verdict.case.concept for verdict in scored], sums)
-        counts = Counter(verdict.quality for verdict in scored)
+        sums = np.array([[float(quality == HIGH), 1.0] for _, quality in scored])
+        strata[group] = Stratum([concept for concept, _ in scored], sums)
+        counts = Counter(quality for _, quality in scored)
         shares = {quality: counts[quality] / len(scored) for quality in QUALITIES}
         rows.append(Share(group, len(scored), n_unscored, shares, resample({group: strata[group]}).interval()))
     if len(rows) > 1:

@@ -67,7 +67,7 @@ def _wrong_text(
     if kind == LITERAL:
         if entry.original is None or entry.literal_paraphrase is None:
             return None
-        spans = annotate(entry.idiom, entry.original, language, variants=entry.variants).spans
+        spans, _ = annotate(entry.idiom, entry.original, language, variants=entry.variants)
         if not spans:
             return None
         # What stands in place of the idiom, if the paraphrase left the rest of the sentence as it is.

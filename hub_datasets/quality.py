@@ -12,9 +12,10 @@ from pathlib import Path
 from hub_datasets.cleaning import without_infinitive
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
+from turkic_idiom_tasks.io.reading import Fault
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
-from turkic_idiom_tasks.lexicon.load import Problem, line_numbers
+from turkic_idiom_tasks.lexicon.load import line_numbers
 from turkic_idiom_tasks.orthography import content_stems, fold, skeleton
 
 EXAMPLE_WORDS = (5, 20)
@@ -33,7 +34,7 @@ _WORD = re.compile(r"[\wʻʼ'’]+")
 Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 
 
-def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
+def content_problems(lexicon: Lexicon, directory: Path) -> list[Fault]:
     """Return every breach of a rule by a lexicon that was read from a directory, sorted by file and line."""
     lines = line_numbers(directory)
     breaches: dict[str, list[tuple[str, str]]] = defaultdict(list)  # language code -> concept, what is wrong
@@ -45,7 +46,7 @@ def content_problems(lexicon: Lexicon, directory: Path) -> list[Problem]:
     problems = []
     for code, of_language in breaches.items():
         path = directory / f"{code}.jsonl"
-        problems += [Problem(path, lines[code][concept], f"{concept}: {text}") for concept, text in of_language]
+        problems += [Fault(path, f"{concept}: {text}", lines[code][concept]) for concept, text in of_language]
     return sorted(problems, key=lambda problem: (str(problem.path), problem.line))
 
 
@@ -162,7 +163,7 @@ def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
         if entry.paraphrased_example is not None:
             if entry.paraphrase is None:
                 yield entry.concept, "paraphrased_example without its paraphrase"
-            if annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants).dropped is not None:
+            if not annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants)[0]:
                 yield entry.concept, f"paraphrased_example {entry.paraphrased_example!r} lacks the idiom"
         for name in ("paraphrase", "literal_paraphrase"):
             text = getattr(entry, name)

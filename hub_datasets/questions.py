@@ -101,9 +101,9 @@ class AnswerFile:
         self.path = path
         self.n_damaged = 0  # lines that cannot be read and were skipped
         self.by_key: dict[str, Answer] = {}  # the newest answer under each key
-        for line in read_json_lines(path) if path.exists() else ():
+        for _, value, _ in read_json_lines(path) if path.exists() else ():
             try:
-                answer = Answer.model_validate(line.value)
+                answer = Answer.model_validate(value)
             except ValidationError:
                 self.n_damaged += 1
                 continue

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, display
+from turkic_idiom_tasks.io.reading import Fault, MalformedError, display
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.lexicon.load import Problem, read_review_file
+from turkic_idiom_tasks.lexicon.load import read_review_file
 from turkic_idiom_tasks.lexicon.reviews import FIELDS, Review, newest_reviews
 
 MOST_BYTES = 10 * 1024 * 1024  # of a file of reviews
@@ -45,7 +45,7 @@ class Disagreement(NamedTuple):
     reviewers: Mapping[str, Sequence[str]]  # by verdict, sorted
 
 
-def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tuple[list[Review], list[Problem]]:
+def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tuple[list[Review], list[Fault]]:
     """Return the reviews of files from outside, in their order, and everything that is wrong with them.
 
     The files are JSON lines, as the page of reviews exports them.
@@ -67,15 +67,15 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
             raise MalformedError(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
 
     reviews: list[Review] = []
-    problems: list[Problem] = []
+    problems: list[Fault] = []
     for path in paths:
         try:
             file_reviews, file_problems = read_review_file(path, limit=MOST_BYTES, check=check)
         except InputError as error:
-            problems.append(Problem(path, 0, str(error).removeprefix(f"{path}: ")))
+            problems.append(Fault(path, str(error).removeprefix(f"{path}: ")))
             continue
         if not file_reviews and not file_problems:
-            problems.append(Problem(path, 0, "holds no reviews; export them from the page again"))
+            problems.append(Fault(path, "holds no reviews; export them from the page again"))
         reviews += file_reviews
         problems += file_problems
     return reviews, problems

@@ -92,14 +92,14 @@ def scatters(board: Board) -> list[Values]:
     # Speeds of different devices cannot be compared, so those of the device are shown on which most were measured.
     # Sorted, so that a tie between devices does not depend on the order of submissions.
     device = max(sorted(speeds_by_device), key=lambda device: len(speeds_by_device[device]), default="")
-    by_size = {
+    by_size: Values = {
         "title": "Score against model size",
         "description": "Chance-corrected mean of T1, T2 and T3 by number of parameters, of the best models that state "
         "it. A model has its name beside it if no smaller one reaches its score; point at the others to read theirs.",
         "unit": "",
         "axis": "parameters",
     }
-    by_speed = {
+    by_speed: Values = {
         "title": "Score against throughput",
         "description": "Chance-corrected mean of T1, T2 and T3 by texts encoded per second, of the best models that "
         f"were measured on the same device: {device}. Measurements on other devices stand on the pages of the models "
@@ -107,11 +107,9 @@ def scatters(board: Board) -> list[Values]:
         "unit": " texts per second",
         "axis": "texts per second",
     }
-    charts = [
-        by_size | _scatter(board, sizes, show=lambda size: shown_parameters(int(size))),
-        by_speed | _scatter(board, speeds_by_device.get(device, {}), show=shown_rate, is_more_better=True),
-    ]
-    return [chart for chart in charts if "points" in chart]
+    by_size |= _scatter(board, sizes, show=lambda size: shown_parameters(int(size)))
+    by_speed |= _scatter(board, speeds_by_device.get(device, {}), show=shown_rate, is_more_better=True)
+    return [chart for chart in (by_size, by_speed) if "points" in chart]
 
 
 def _scatter(

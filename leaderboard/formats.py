@@ -13,12 +13,10 @@ FORMAT: Literal[1] = 1
 SCHEMAS = "schema"  # folder of the schemas within the site
 
 
-def _shorten(value: float | None) -> float | None:
-    """Return six decimal places, or None for an undefined figure, as JSON has no NaN."""
-    return None if value is None or math.isnan(value) else round(value, 6)
-
-
-_Figure = Annotated[float | None, BeforeValidator(_shorten)]
+# Six decimal places; None for an undefined figure, as JSON has no NaN
+_Figure = Annotated[
+    float | None, BeforeValidator(lambda value: None if value is None or math.isnan(value) else round(value, 6))
+]
 
 
 class _Part(BaseModel):

@@ -1,5 +1,6 @@
 """Data that the scripts of the pages need: those that compare models, browse items, and check a submission."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
@@ -238,10 +239,12 @@ def check_rules(data: BoardData) -> dict[str, Any]:
         # The board of encoders knows no subsets of items: null stands for any
         of_file = {"task": task, "kind": kind, "head": head, "subsets": subsets or None}
         files[name] = of_file | {"is_open": task in OPEN_TASKS}
+    # Other programs than Python know the end of a text by another sign than \Z
+    schema = json.dumps(rules.MetadataFile.model_json_schema()).replace(r"\\Z", "$")
     return {
         "format": rules.FORMAT,
         "metadata_file": rules.METADATA_FILE,
-        "metadata": rules.metadata_schema(),
+        "metadata": json.loads(schema),
         "files": files,
         "limits": {
             "metadata": rules.MAX_METADATA,

@@ -22,12 +22,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
+from turkic_idiom_tasks.io.reading import Fault, MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results import TOP_K, people
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
-from turkic_idiom_tasks.results.reader import MAX_DEPTH, Fault, read_lines
+from turkic_idiom_tasks.results.reader import MAX_DEPTH, read_lines
 from turkic_idiom_tasks.tasks.items.items import HARD_TASKS
 
 FORMAT = 1
@@ -92,7 +92,7 @@ class Metadata(BaseModel):
         return edition_of(self.dataset_revision)
 
 
-class _MetadataFile(Metadata):
+class MetadataFile(Metadata):
     """Content of ``submission.json``."""
 
     format: Annotated[int, Field(ge=FORMAT, le=FORMAT)]
@@ -131,14 +131,6 @@ class LeftOut:
         more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
         command = f"turkic-idiom leaderboard check {display(str(self.folder))}"
         return f"{self.faults[0]}{more}; list all with: {command}"
-
-
-def metadata_schema() -> dict[str, Any]:
-    """Return the JSON Schema of ``submission.json``; the format ``plain-text`` stands for what `_plain_text` checks."""
-    text = json.dumps(_MetadataFile.model_json_schema())
-    # Other programs than Python know the end of a text by another sign
-    schema: dict[str, Any] = json.loads(text.replace(r"\\Z", "$"))
-    return schema
 
 
 def slug(metadata: Metadata) -> str:
@@ -267,7 +259,7 @@ def _read_metadata(path: Path) -> Metadata | list[Fault]:
     """Return the metadata in a file, or what is wrong with each of its fields and in which line it stands."""
     try:
         data = read_file(path, limit=MAX_METADATA, follow_links=False)
-        content = _MetadataFile.model_validate(parse_json(data, max_depth=MAX_DEPTH))
+        content = MetadataFile.model_validate(parse_json(data, max_depth=MAX_DEPTH))
     except MalformedError as error:
         return [Fault(path, str(error))]
     except ValidationError as error:

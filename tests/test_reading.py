@@ -23,7 +23,6 @@ from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.io.reading import (
     MAX_DEPTH,
     SHOWN,
-    Line,
     MalformedError,
     display,
     faults,
@@ -160,11 +159,11 @@ def test_every_line_is_read_or_has_its_problem(tmp_path):
     path = tmp_path / "lines.jsonl"
     path.write_bytes(b'{"a": 1}\r\n\n  \n{"a": \n"\\ud800"\n\xff\n"\xe2\x80\xa8"\n7')
     lines = list(read_json_lines(path))
-    assert [line.number for line in lines] == [1, 4, 5, 6, 7, 8]
-    assert lines[0] == Line(1, {"a": 1})
-    assert lines[4] == Line(7, "\u2028")  # a line separator inside a text ends no line
-    assert [line.value for line in lines[1:4]] == [None, None, None]
-    assert all(line.problem for line in lines[1:4])
+    assert [number for number, _, _ in lines] == [1, 4, 5, 6, 7, 8]
+    assert lines[0] == (1, {"a": 1}, None)
+    assert lines[4] == (7, "\u2028", None)  # a line separator inside a text ends no line
+    assert [value for _, value, _ in lines[1:4]] == [None, None, None]
+    assert all(problem for _, _, problem in lines[1:4])
 
 
 def test_faults_of_pydantic_name_the_field():

@@ -75,15 +75,14 @@ def own_records(codes: Iterable[str]) -> bytes:
 
 def _read(path: Path) -> Iterator[tuple[str, Language]]:
     """Yield the record of each language, as JSON and as it is read."""
-    for line in read_json_lines(path):
-        problem = line.problem
-        if not problem:
-            try:
-                yield json.dumps(line.value, ensure_ascii=False), _LANGUAGE.validate_python(line.value)
-                continue
-            except ValidationError as error:
-                problem = faults(error)[0]
-        raise InputError(f"{path}:{line.number}: {problem}; CONTRIBUTING.md explains the record of a language")
+    for number, value, problem in read_json_lines(path):
+        try:
+            language = _LANGUAGE.validate_python(value)
+        except ValidationError as error:
+            problem = problem or faults(error)[0]
+            advice = "CONTRIBUTING.md explains the record of a language"
+            raise InputError(f"{path}:{number}: {problem}; {advice}") from error
+        yield json.dumps(value, ensure_ascii=False), language
 
 
 LANGUAGES.update((language.code, language) for _, language in _read(Path(__file__).with_name(LANGUAGES_FILE)))

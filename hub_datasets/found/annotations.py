@@ -101,11 +101,11 @@ def read_annotations(folder: Path, language: str) -> list[Annotation]:
 
 def _parsed(path: Path, model: type[Row]) -> list[Row]:
     rows = []
-    for line in read_json_lines(path):
+    for number, value, problem in read_json_lines(path):
         try:
-            rows.append(model.model_validate(line.value))
+            rows.append(model.model_validate(value))
         except ValidationError as error:
-            raise InputError(f"{path}:{line.number}: {line.problem or first_fault(error)}") from error
+            raise InputError(f"{path}:{number}: {problem or first_fault(error)}") from error
     return rows
 
 

@@ -61,7 +61,7 @@ def add_verdicts(folder: Path, reviews: Iterable[Review]) -> Counter[str]:
             faults[key] = faults.get(key, False) or "wrong" in review.verdicts.values()
     counts: Counter[str] = Counter()
     for code in {language for language, _ in faults}:
-        rows = [line.value for line in read_json_lines(folder / f"{code}.jsonl")]
+        rows = [row for _, row, _ in read_json_lines(folder / f"{code}.jsonl")]
         for row, annotation in zip(rows, read_annotations(folder, code), strict=True):
             is_faulty = faults.get((code, annotation.name))
             if is_faulty is not None:

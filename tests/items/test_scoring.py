@@ -168,6 +168,6 @@ def test_a_translation_is_judged_in_the_language_of_the_answer(dataset):
     (item,) = [item for item in items if item.concept == "a-tiny-bit-of"]
     answers = ["tırnak kadar", "devede kulak", item.idiom, "diz çökmek"]  # idiom, judged `same`, Azerbaijani, unjudged
     judged = judge_open("translate", [item] * 4, answers, dataset.lexicon)
-    assert [(judgement.is_exact, judgement.is_accepted, judgement.is_unjudged) for judgement in judged] == [
+    assert [(judgement["exact"], judgement["accepted"], judgement["unjudged"]) for judgement in judged] == [
         (True, True, False), (False, True, False), (False, False, True), (False, False, True),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ NAMES = ("ndcg", "ndcg_at_10", "mrr", "recall_at_1", "recall_at_5", "recall_at_1
 
 def one(similarities, relevant):
     scores = score_rankings(np.array([similarities]), [relevant])
-    return {name: getattr(scores, name)[0] for name in (*NAMES, "floor")}
+    return {name: scores[name][0] for name in (*NAMES, "ndcg_floor")}
 
 
 @settings(max_examples=60, deadline=None)
@@ -79,5 +79,5 @@ def test_queries_are_scored_together_as_alone(rows, data):
     together = score_rankings(np.array(rows, dtype=float), relevant)
     for row, (values, own) in enumerate(zip(rows, relevant, strict=True)):
         alone = one(values, own)
-        for name in (*NAMES, "floor"):
-            assert getattr(together, name)[row] == pytest.approx(alone[name], abs=1e-12), name
+        for name in (*NAMES, "ndcg_floor"):
+            assert together[name][row] == pytest.approx(alone[name], abs=1e-12), name

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from turkic_idiom_tasks.metrics.ranking import score_rankings
+from turkic_idiom_tasks.metrics.ranking import mean_scores, score_rankings
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags, to_lines
 from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.scored import score_subset
@@ -61,7 +61,7 @@ def test_rankings_round_trip_and_score_as_the_similarities_do(dataset, matrix):
     np.testing.assert_array_equal(back.above, rankings.above)
     assert back.cut is None
     assert lines_of({KEY: back}) == lines
-    expected = score_rankings(matrix, pool.relevant).means()
+    expected = mean_scores(score_rankings(matrix, pool.relevant))
     assert {name: score_subset(back).scores[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
 

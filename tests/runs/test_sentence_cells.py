@@ -28,7 +28,7 @@ from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
-from turkic_idiom_tasks.training.siblings.idiomaticity import SeedScores, load_classifier, save_classifier, train_seed
+from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, save_classifier, train_seed
 from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 from turkic_idiom_tasks.training.triplets import build_triplets
 
@@ -238,8 +238,8 @@ def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained
     config = IdiomaticityConfig(epochs=1, learning_rate=1e-3)
     data = build_labelled("dodiom", setup="few-shot")
     scores, labels = train_seed(load_classifier(str(untrained_bert), seed=1), data, config=config, seed=1)
-    assert header.training.outcome == {"best_epoch": scores.best_epoch, "test_labels": "".join(map(str, labels))}
-    assert header.scores("idiomaticity", "dodiom")["development_macro_f1"] == scores.development_f1
+    assert header.training.outcome == {"best_epoch": scores["best_epoch"], "test_labels": "".join(map(str, labels))}
+    assert header.scores("idiomaticity", "dodiom")["development_macro_f1"] == scores["development_f1"]
 
 
 def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(finished, dataset, monkeypatch, capsys):
@@ -292,7 +292,7 @@ def test_select_asks_the_better_classifier(grid, open_part, untrained_bert, tmp_
     for seed, score, bias in ((1, 0.9, [-99.0, 99.0]), (2, 0.5, [99.0, -99.0])):
         with torch.no_grad():
             classifier.model.classifier.bias[:] = torch.tensor(bias)
-        scores = SeedScores(seed, best_epoch=1, development_f1=score, test_f1=score, low=0.0, high=1.0)
+        scores = {"seed": seed, "best_epoch": 1, "development_f1": score, "test_f1": score, "low": 0.0, "high": 1.0}
         save_classifier(classifier, tmp_path / "classifiers" / f"seed-{seed}", scores, CLASSIFIER_SETTINGS)
     part = open_part(f"losses: [], idiom_tokens: [select], idiomaticity_classifier: {tmp_path / 'classifiers'}")
     assert [outcome.error for outcome in part.run(run_here)] == [None]

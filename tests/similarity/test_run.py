@@ -3,7 +3,6 @@
 import io
 import json
 import math
-from dataclasses import replace
 
 import mteb
 import pytest
@@ -85,13 +84,12 @@ def test_the_table_fits_80_columns_and_ends_with_the_headlines(finished, monkeyp
     monkeypatch.setenv("COLUMNS", "80")
     runs, _ = finished
     text = io.StringIO()
-    report = report_run(runs)
-    print_tables(report, file=text)
+    frame, overall = report_run(runs)
+    print_tables(runs, frame, overall, file=text)
     lines = [line for line in text.getvalue().splitlines() if not line.startswith("  /")]
     assert max(cell_len(line) for line in lines) <= 80
     assert "accuracy" in text.getvalue()
     assert any(line.split()[:4] == ["headline", "T4", "STS", "mean"] for line in lines)
-    frame = report.frame
     assert set(frame["task"]) == {"TurkicIdiomT4", "TurkicIdiomSTS"}
     similarity = frame[frame["task"] == "TurkicIdiomSTS"]
     assert similarity["ndcg"].isna().all()
@@ -101,16 +99,16 @@ def test_the_table_fits_80_columns_and_ends_with_the_headlines(finished, monkeyp
 @pytest.mark.parametrize("which", ["none", "one", "all"])
 def test_a_footnote_stands_only_where_a_row_has_its_mark(finished, which):
     """A model whose rows would all have the mark has it once, beside its name."""
-    report = report_run(finished[0])
-    frame = report.frame.assign(interval_is_reliable=True, n_idioms=30)
+    frame, overall = report_run(finished[0])
+    frame = frame.assign(interval_is_reliable=True, n_idioms=30)
     of_sts = frame.index[frame["task"] == "TurkicIdiomSTS"]
     of_first = of_sts[frame.loc[of_sts, "model"] == frame.at[of_sts[0], "model"]]
     marked = {"none": [], "one": of_first[:1], "all": of_first}[which]
     frame.loc[marked, "interval_is_reliable"] = False
     frame.loc[marked[:1], "n_idioms"] = 29
-    overall = report.overall.assign(headline_is_reliable=True)
+    overall = overall.assign(headline_is_reliable=True)
     text = io.StringIO()
-    print_tables(replace(report, frame=frame, overall=overall), file=text)
+    print_tables(finished[0], frame, overall, file=text)
     sts = text.getvalue().partition("TurkicIdiomSTS")[2]
     assert sts.count("~") == (0 if which == "none" else 2)  # the mark and its note
     assert ("may be too short" in sts) == (which != "none")

@@ -93,7 +93,7 @@ def classifiers(untrained_bert, tmp_path_factory):
     folder = tmp_path_factory.mktemp("idiomaticity")
     classifier = load_classifier(str(untrained_bert), seed=1)
     scores, _ = train_seed(classifier, data, config=config, seed=1)
-    assert scores.test_f1 == 1
+    assert scores["test_f1"] == 1
     save_classifier(classifier, folder / "seed-1", scores, settings)
     with torch.no_grad():  # one that always says idiomatic, with a worse score
         classifier.model.classifier.bias[:] = torch.tensor([99.0, -99.0])

@@ -233,13 +233,15 @@ def _judge(
 
     questions = [case.question(settings.prompt) for case in cases]
     asked = ask_models(models, questions, settings)
-    judged = []
-    for number, case in enumerate(cases):
+    votes_by_case = []
+    for number, question in enumerate(questions):
         votes = []
         for model, replies in asked.items():
-            votes.append(judging.vote_of(replies[number], model=model, prompt=questions[number].prompt))
-        judged.append(judging.Judged(case, votes))
-    write_output(verdicts, "".join(f"{row.to_json()}\n" for row in judged), command="judge")
+            votes.append(judging.vote_of(replies[number], model=model, prompt=question.prompt))
+        votes_by_case.append(votes)
+    lines = [f"{case.to_json(votes)}\n" for case, votes in zip(cases, votes_by_case, strict=True)]
+    write_output(verdicts, "".join(lines), command="judge")
+    judged = [(case, judging.majority(votes)) for case, votes in zip(cases, votes_by_case, strict=True)]
 
     high, medium, low = judging.QUALITIES
     rows: list[list[object]] = []
@@ -258,18 +260,19 @@ def _judge(
     print_rows(rows, sys.stdout, head=["group", "cases", "unscored", high, "95% interval", medium, low])
     if is_unreliable:
         print_line("~ the interval may be too short, because few concepts decide it")
-    for model, prompt, date in sorted({(v.model, v.prompt, v.date) for row in judged for v in row.votes if v.date}):
+    answered = [vote for votes in votes_by_case for vote in votes if vote["date"]]
+    for model, prompt, date in sorted({(vote["model"], vote["prompt"], vote["date"]) for vote in answered}):
         print_line(f"judged by {model}, {prompt}, {date}")
     if len(asked) > 1:
-        votes_by_case = [[vote.quality for vote in row.votes if vote.quality is not None] for row in judged]
-        units = [votes for votes in votes_by_case if len(votes) > 1]
+        qualities = [[vote["quality"] for vote in votes if vote["quality"] is not None] for votes in votes_by_case]
+        units = [of_case for of_case in qualities if len(of_case) > 1]
         pairs, alpha = pair_agreement(units), krippendorff_alpha(units)
         same = "undefined" if pairs is None else f"{pairs:.1%}"
         chance_corrected = "undefined" if alpha is None else f"{alpha:.3f}"
         print_line(f"agreement of the panel on {len(units)} cases: {same} of pairs, alpha {chance_corrected}")
     print_line(f"{verdicts}: {len(judged)} verdicts")
     # A planted error without a readable verdict was not caught.
-    caught = [(row.case.planted, row.quality in (medium, low)) for row in judged if row.case.planted]
+    caught = [(case.planted, quality in (medium, low)) for case, quality in judged if case.planted]
     report_caught(caught, min_caught=min_caught)
 
 

@@ -74,13 +74,9 @@ def import_(
 
 @dataset_app.command(epilog="Example: turkic-idiom dataset annotate --lang tr --in rows.jsonl --out tagged.jsonl")
 def annotate(
+    file: Annotated[Path, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="JSONL, or lexicon directory, to write.")],
     lang: Annotated[str | None, typer.Option(metavar="CODE", help="Of the rows.")] = None,
-    file: Annotated[
-        Path | None, typer.Option("--in", metavar="FILE", help="JSONL; or a lexicon directory (without --lang).")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="JSONL, or lexicon directory, to write.")
-    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out if it exists.")] = False,
 ) -> None:
     """Find idioms in sentences and tag their words, or say why a row was dropped.
@@ -92,8 +88,6 @@ def annotate(
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
 
-    if file is None or out is None:
-        raise usage_error("--in or --out is missing; see: turkic-idiom dataset annotate --help")
     if file.is_dir():
         if lang:
             raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")

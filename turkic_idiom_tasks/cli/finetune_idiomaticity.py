@@ -89,7 +89,7 @@ def idiomaticity(
             )
             finished, _ = training.train_seed(classifier, rows, config=config, seed=number)
             training.save_classifier(classifier, folder, finished, declared)
-        log.info("seed %d: test macro F1 %s", number, score_text(finished.test_f1))
+        log.info("seed %d: test macro F1 %s", number, score_text(finished["test_f1"]))
         scores.append(finished)
     console = plain_console(sys.stdout)
     sizes = " + ".join(str(len(stage)) for stage in rows.stages)
@@ -104,8 +104,8 @@ def idiomaticity(
     constant = max(macro_f1(gold, [label] * len(gold)) for label in (0, 1))
     table.add_row("one answer for all", "", "", score_text(constant), "")
     for row in scores:
-        cells = [str(row.best_epoch), score_text(row.development_f1), score_text(row.test_f1)]
-        table.add_row(f"seed {row.seed}", *cells, f"{score_text(row.low)}-{score_text(row.high)}")
-    table.add_row("mean", "", "", score_text(sum(row.test_f1 for row in scores) / len(scores)), "")
+        cells = [str(row["best_epoch"]), score_text(row["development_f1"]), score_text(row["test_f1"])]
+        table.add_row(f"seed {row['seed']}", *cells, f"{score_text(row['low'])}-{score_text(row['high'])}")
+    table.add_row("mean", "", "", score_text(sum(row["test_f1"] for row in scores) / len(scores)), "")
     console.print(table)
     print_line(f"\nClassifiers: {out}")

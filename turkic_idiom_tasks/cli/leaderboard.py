@@ -159,8 +159,7 @@ def build(
     if report:
         summary.append(f"For maintainers: {report}")
     summary.append(f"Site: {out / 'index.html'}")
-    for line in summary:
-        print_line(line)
+    print_line("\n".join(summary))
 
 
 @leaderboard_app.command(epilog="Example: turkic-idiom leaderboard publish site --space my-org/turkic-idioms --yes")

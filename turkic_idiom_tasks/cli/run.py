@@ -129,11 +129,11 @@ def run_command(
                 raise
             failure = error
         reporter.progress("intervals")
-        report = report_run(runs)
+        frame, overall = report_run(runs)
     if output_format == "table":
-        print_tables(report, file=sys.stdout)
+        print_tables(runs, frame, overall, file=sys.stdout)
     else:
-        sys.stdout.write(csv_text(report.frame) if output_format == "csv" else to_json(report.frame))
+        sys.stdout.write(csv_text(frame) if output_format == "csv" else to_json(frame))
     if failure is not None:
         raise failure
 
@@ -163,10 +163,9 @@ def list_command(data: Data = "") -> None:
     others = [name for name in names if not POOLED_NAME.fullmatch(name)]
     paragraphs += ["", "models, besides every model that mteb or Hugging Face has:", ", ".join(others)]
     paragraphs.append(f"as NAME (pooling=P), P one of {', '.join(POOLINGS)}: {', '.join(pooled)}")
-    for model in local_models():
-        meta = MODEL_REGISTRY.get(model.name)
-        problem = meta.loader_kwargs.get("problem") if meta else model.problem
-        paragraphs.append(problem or model.name)
+    for name, _, problem in local_models():
+        meta = MODEL_REGISTRY.get(name)
+        paragraphs.append((meta.loader_kwargs.get("problem") if meta else problem) or name)
     console = plain_console(sys.stdout)
     for paragraph in paragraphs:
         console.print(printable(paragraph))

@@ -24,8 +24,9 @@ from turkic_idiom_tasks.cli.output import (
 from turkic_idiom_tasks.io.progress import Lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_MARK, SMALL_N, UNRELIABLE_MARK
-from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO, SIMILARITY_NAMES, RunReport
+from turkic_idiom_tasks.report.frame import IS_RELIABLE, MACRO, SIMILARITY_NAMES
 from turkic_idiom_tasks.report.tables import mark_notes
+from turkic_idiom_tasks.runs.run import ModelRun
 from turkic_idiom_tasks.runs.run_options import Reporter
 
 WIDE = 120  # columns of a terminal from which all scores are shown
@@ -72,32 +73,33 @@ def reporting(file: IO[str]) -> Iterator[Reporter]:
         yield TerminalReporter(progress)
 
 
-def print_tables(report: RunReport, *, file: IO[str]) -> None:
-    """Print a table for each task, the folders of the results, and one line for each model."""
+def print_tables(runs: Sequence[ModelRun], frame: pd.DataFrame, overall: pd.DataFrame, *, file: IO[str]) -> None:
+    """Print a table for each task, the folders of the results, and one line for each model; see `report_run`."""
     console = plain_console(file)
     is_wide = console.width >= WIDE
-    for task, rows in report.frame.groupby("task", sort=False):
+    left_out = {run.task: run.left_out for run in runs}
+    for task, rows in frame.groupby("task", sort=False):
         if task in SIMILARITY_NAMES:
-            _print_similarity(console, report, str(task))
+            _print_similarity(console, str(task), rows, left_out[str(task)])
             continue
         console.print("nDCG over the whole pool, its 95% interval below it")
         table = _task_table(str(task), rows, is_wide=is_wide)
         print_blocks(console, table)
-        _print_notes(console, cells_of(table), report.left_out[str(task)], unit="queries")
+        _print_notes(console, cells_of(table), left_out[str(task)], unit="queries")
         if rows["n_spelling_free"].notna().any():
             print_blocks(console, _spelling_table(rows, is_wide=is_wide))
             console.print()
     console.print("Result files (mteb's format) and records:")
-    for folder in report.folders:
+    for folder in dict.fromkeys(str(run.folder) for run in runs):
         console.print(f"  {printable(folder)}", soft_wrap=True)
-    if not len(report.overall):
+    if not len(overall):
         return
     # A row for each model: its headline in each task, and over all tasks with an interval.
-    macro = report.frame[report.frame["subset"] == MACRO].dropna(subset="headline")
+    macro = frame[frame["subset"] == MACRO].dropna(subset="headline")
     tasks = list(macro["task"].unique())
     table = new_table("headline", [*(task.removeprefix("TurkicIdiom") for task in tasks), "mean", "95%"])
     by_task = macro.set_index(["model", "task"])["headline"]
-    for row in report.overall.itertuples():
+    for row in overall.itertuples():
         mark = "" if row.headline_is_reliable else UNRELIABLE_MARK
         cells = [score_text(by_task[row.model, name]) for name in tasks]
         interval = interval_text(row.headline_low, row.headline_high, between=" to ")
@@ -107,8 +109,7 @@ def print_tables(report: RunReport, *, file: IO[str]) -> None:
     console.print(table)
 
 
-def _print_similarity(console: Console, report: RunReport, task: str) -> None:
-    rows = report.frame[report.frame["task"] == task]
+def _print_similarity(console: Console, task: str, rows: pd.DataFrame, left_out: Sequence[str]) -> None:
     console.print(f"{task}: how often the right sense is nearer (accuracy), and Spearman's correlation over all pairs")
     cells: list[object] = []
     for model, model_rows in rows.groupby("model", sort=False):
@@ -128,7 +129,7 @@ def _print_similarity(console: Console, report: RunReport, task: str) -> None:
     console.print(f"pairs: {n_pairs}")
     if "-" in cells:
         console.print(UNDEFINED)
-    _print_notes(console, cells, report.left_out[task], unit="idioms")
+    _print_notes(console, cells, left_out, unit="idioms")
 
 
 def _task_table(task: str, rows: pd.DataFrame, *, is_wide: bool) -> Table:

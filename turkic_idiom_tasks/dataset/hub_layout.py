@@ -95,11 +95,11 @@ class HubFiles:
                 if path.suffix == ".parquet":
                     names, read = _parquet_rows(path, (*wanted, *optional))
                 else:
-                    for line in read_json_lines(path):
-                        if line.problem or not isinstance(line.value, dict):
-                            raise MalformedError(f"line {line.number}: {line.problem or 'not a JSON object'}")
-                        read.append(line.value)
-                        names |= dict.fromkeys(line.value)
+                    for number, value, problem in read_json_lines(path):
+                        if problem or not isinstance(value, dict):
+                            raise MalformedError(f"line {number}: {problem or 'not a JSON object'}")
+                        read.append(value)
+                        names |= dict.fromkeys(value)
             missing = sorted(set(wanted) - set(names))
             if missing:
                 known = ", ".join(map(display, names)) or "none"

@@ -162,14 +162,11 @@ def _look_at_imports(diagnosis: Diagnosis) -> None:
 def _look_at_hook(diagnosis: Diagnosis) -> None:
     pth = Path(sysconfig.get_paths()["purelib"]) / PTH_FILE
     diagnosis.details.append(f"start-up file {pth}: {'there' if pth.is_file() else 'MISSING'}")
+    advice = "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
     if os.environ.get(hook.NO_HOOK_VARIABLE, "") not in ("", "0"):
         advice = f"{hook.NO_HOOK_VARIABLE} is set: unset it, or {REGISTER}"
     elif pth.is_file():
         advice = "this Python skips .pth files (python -S, or an embedded one): call turkic_idiom_tasks.register()"
-    else:
-        advice = (
-            "install again with pip (a wheel or `pip install -e .`), which puts the start-up file into site-packages"
-        )
     diagnosis.check("start-up hook", hook.Finder in sys.meta_path, advice, good="active", bad="NOT ACTIVE")
 
 

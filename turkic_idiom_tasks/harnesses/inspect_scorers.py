@@ -95,8 +95,8 @@ def idiom_recall(data: str = "", task: str = RECALL) -> Scorer:
         item = _ITEM.validate_python(state.metadata["item"])
         answer = read_open(state.output.completion, item.text, n_answers=OPEN_TASKS[task].n_answers)
         (judgement,) = judge_open(task, [item], [answer], current_dataset(data).lexicon)
-        reason = UNREADABLE if answer is None else UNJUDGED if judgement.is_unjudged else None
-        return Score(value=CORRECT if judgement.is_accepted else INCORRECT, answer=answer, reason=reason)
+        reason = UNREADABLE if answer is None else UNJUDGED if judgement["unjudged"] else None
+        return Score(value=CORRECT if judgement["accepted"] else INCORRECT, answer=answer, reason=reason)
 
     return score
 

@@ -157,8 +157,8 @@ def _metrics(document: Document, answer: int | str | None) -> dict[str, Part | N
         item = items.rows[items.row[document["id"]]]
         (judgement,) = judge_open(document["kind"], [item], [None if answer is None else str(answer)], dataset.lexicon)
         has_several = OPEN_TASKS[document["kind"]].n_answers > 1
-        own = {"first": add(judgement.is_first)} if has_several else {"exact_match": add(judgement.is_exact)}
-        of_all = {"accepted": add(judgement.is_accepted), "unjudged": add(judgement.is_unjudged)}
+        own = {"first": add(judgement["first"])} if has_several else {"exact_match": add(judgement["exact"])}
+        of_all = {"accepted": add(judgement["accepted"]), "unjudged": add(judgement["unjudged"])}
         return {**own, **of_all, "unreadable": unreadable}
     is_right = answer == document["gold"]
     chance = 1 / len(document["options"])

@@ -369,10 +369,8 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
         encode = encoder.encode
     except Exception as error:
         # The code is the user's, and may raise anything
-        problem = f"cannot be made ({type(error).__name__}: {error})"
-        raise usage_error(
-            f"{name}: {problem}; name a class with encode in that file, made without arguments"
-        ) from error
+        problem = f"{name}: cannot be made ({type(error).__name__}: {error})"
+        raise usage_error(f"{problem}; name a class with encode in that file, made without arguments") from error
 
     def checked(inputs: Any, **options: Any) -> npt.NDArray[np.float32]:
         # Without this a wrong number of rows would surface deep in mteb, and half precision would make ties

@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 # The start-up hook imports this module in every `mteb` command, while mteb itself is only partly imported. So names
 # come from its submodules, and only the loaders import torch.
@@ -33,14 +33,6 @@ log = logging.getLogger("turkic_idiom_tasks")
 
 MODELS_VARIABLE = "TURKIC_IDIOM_MODELS"
 _YES = ("1", "true", "t", "yes", "y", "on")  # as in the environment variables of options
-
-
-class LocalModel(NamedTuple):
-    """One part of TURKIC_IDIOM_MODELS."""
-
-    name: str  # under which the model is registered
-    folder: Path | None  # its checkpoint; None if there is a problem
-    problem: str  # why the model cannot be used; empty if it can
 
 
 def register_models(registry: dict[str, ModelMeta]) -> None:
@@ -99,9 +91,12 @@ def model_metas() -> list[ModelMeta]:
     return metas
 
 
-def local_models(taken: Iterable[str] = ()) -> list[LocalModel]:
-    """Return the parts of TURKIC_IDIOM_MODELS="org/name=/local/folder;…"; a part with a `taken` name has a problem."""
-    models: list[LocalModel] = []
+def local_models(taken: Iterable[str] = ()) -> list[tuple[str, Path | None, str]]:
+    """Return name, folder and problem of each part of TURKIC_IDIOM_MODELS="org/name=/local/folder;…".
+
+    A part with a `taken` name has a problem, and one with a problem has no folder; the problem of others is empty.
+    """
+    models: list[tuple[str, Path | None, str]] = []
     # The names of the paper's encoders are taken even where mteb does not list them: their poolings are registered
     names = {*PAPER_ENCODERS, *taken}
     for part in os.environ.get(MODELS_VARIABLE, "").split(";"):
@@ -123,7 +118,7 @@ def local_models(taken: Iterable[str] = ()) -> list[LocalModel]:
         if problem:
             form = "write org/name=FOLDER, and ; between several"
             problem = f"{MODELS_VARIABLE}: the part {display(part.strip())}: {problem}; {form}"
-        models.append(LocalModel(name, None if problem else folder.resolve(), problem))
+        models.append((name, None if problem else folder.resolve(), problem))
     return models
 
 

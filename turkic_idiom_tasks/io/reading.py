@@ -60,12 +60,16 @@ def input_errors(place: object) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a JSON lines file."""
+class Fault:
+    """A mistake in a file."""
 
-    number: int  # counted from 1
-    value: Any  # None if the line is malformed
-    problem: str | None = None
+    path: Path
+    message: str
+    line: int = 0  # 0 when it concerns the whole file or folder
+
+    def __str__(self) -> str:
+        path = printable(str(self.path))  # the name may be untrusted
+        return f"{path}:{self.line}: {self.message}" if self.line else f"{path}: {self.message}"
 
 
 def display(value: Any) -> str:
@@ -223,8 +227,8 @@ def read_json(path: Path, *, special_numbers: bool = False) -> Any:
         return parse_json(read_file(path), special_numbers=special_numbers)
 
 
-def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
-    """Yield every line of a JSON lines file that is not blank; a malformed line has a problem in place of a value."""
+def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any, str | None]]:
+    """Yield number from 1, value, and problem of each line that is not blank; a malformed one has None as its value."""
     with input_errors(path):
         data = read_file(path, limit=limit)
     # Of bytes, because splitlines of a text would also end a line at U+2028, which a JSON string may hold.
@@ -232,9 +236,9 @@ def read_json_lines(path: Path, *, limit: int = MAX_BYTES) -> Iterator[Line]:
         if not raw.strip():
             continue
         try:
-            yield Line(number, parse_json(raw))
+            yield number, parse_json(raw), None
         except MalformedError as error:
-            yield Line(number, None, str(error))
+            yield number, None, str(error)
 
 
 def read_yaml(path: Path) -> Any:

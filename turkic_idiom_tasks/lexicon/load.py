@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +17,7 @@ from turkic_idiom_tasks.io.files import (
     restore_folder,
     write_bytes,
 )
-from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, read_json_lines
+from turkic_idiom_tasks.io.reading import MAX_BYTES, Fault, MalformedError, display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, add_languages, get_language, own_records
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_concept, parse_entry, parse_equivalent
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
@@ -35,19 +34,6 @@ def file_names() -> tuple[str, ...]:
     return (*(f"{code}.jsonl" for code in LANGUAGES), CONCEPTS_FILE, EQUIVALENTS_FILE, REVIEWS_FILE, LANGUAGES_FILE)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something wrong in a lexicon file; `line` is 0 when it concerns the whole file."""
-
-    path: Path
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        place = f"{self.path}:{self.line}" if self.line else str(self.path)
-        return f"{place}: {self.message}"
-
-
 def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
     """Return the lexicon in a directory."""
     lexicon, problems = read_lexicon(directory)
@@ -57,12 +43,12 @@ def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
     return lexicon
 
 
-def read_lexicon(directory: Path) -> tuple[Lexicon, list[Problem]]:
+def read_lexicon(directory: Path) -> tuple[Lexicon, list[Fault]]:
     """Return the lexicon in a directory, without the lines that have a mistake, and every mistake in it."""
     return read_committed(directory, lambda: _read_files(directory))
 
 
-def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
+def _read_files(directory: Path) -> tuple[Lexicon, list[Fault]]:
     files = lexicon_files(directory)
     problems = _missing_files(directory)
     path = directory / CONCEPTS_FILE
@@ -72,7 +58,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
     for concept in rows:
         for alias in concept.aliases:
             if alias in concepts:
-                problems.append(Problem(path, 0, f"alias {alias!r} of {concept.id!r} is a concept itself; remove one"))
+                problems.append(Fault(path, f"alias {alias!r} of {concept.id!r} is a concept itself; remove one"))
     declared = frozenset(concepts)  # a lexicon without concepts.jsonl declares none, and then its entries may name any
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
@@ -89,7 +75,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Problem]]:
         for name in entries[code]:
             concepts.setdefault(name, Concept(name, ""))  # so that code need not ask whether a concept was declared
         if not own and not mistakes:  # otherwise its mistakes are the better message
-            problems.append(Problem(path, 0, "no entries; add some or delete the file"))
+            problems.append(Fault(path, "no entries; add some or delete the file"))
     judged, mistakes = _read_lines(
         directory / EQUIVALENTS_FILE,
         lambda row: parse_equivalent(row, concepts),
@@ -117,28 +103,28 @@ def _read_lines(
     identity: Callable[[T], object] | None = None,
     limit: int = MAX_BYTES,
     is_optional: bool = True,
-) -> tuple[list[T], list[Problem]]:
+) -> tuple[list[T], list[Fault]]:
     """Return what the lines of a file state, and its mistakes, among them lines of the same identity, or name."""
     if is_optional and not path.is_file():
         return [], []
     rows = []
     problems = []
     first_line: dict[object, int] = {}
-    for line in read_json_lines(path, limit=limit):
-        row, mistakes = (None, [line.problem]) if line.problem else parse(line.value)
+    for number, value, problem in read_json_lines(path, limit=limit):
+        row, mistakes = (None, [problem]) if problem else parse(value)
         if row is not None:
-            earlier = first_line.setdefault((identity or name)(row), line.number)
-            if earlier == line.number:
+            earlier = first_line.setdefault((identity or name)(row), number)
+            if earlier == number:
                 rows.append(row)
             else:
                 mistakes = [f"{name(row)}: is on line {earlier} too; remove one"]
-        problems += [Problem(path, line.number, mistake) for mistake in mistakes]
+        problems += [Fault(path, mistake, number) for mistake in mistakes]
     return rows, problems
 
 
 def read_review_file(
     path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
-) -> tuple[list[Review], list[Problem]]:
+) -> tuple[list[Review], list[Fault]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
     `check`, which files from outside need, raises MalformedError if a review cannot be used.
@@ -179,7 +165,7 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     return files
 
 
-def _missing_files(directory: Path) -> list[Problem]:
+def _missing_files(directory: Path) -> list[Fault]:
     """Return a problem for each file that we wrote and that is gone, and for each one that is not a regular file."""
     problems = []
     written = our_files(directory) or {}
@@ -188,10 +174,10 @@ def _missing_files(directory: Path) -> list[Problem]:
         if path.is_file():
             continue
         if path.exists() or path.is_symlink():
-            problems.append(Problem(path, 0, "is not a regular file; put the file here, or remove what is here"))
+            problems.append(Fault(path, "is not a regular file; put the file here, or remove what is here"))
         elif name in written:
             message = f"is missing; write the lexicon again, or delete {MANIFEST} beside it if you removed it yourself"
-            problems.append(Problem(path, 0, message))
+            problems.append(Fault(path, message))
     return problems
 
 
@@ -200,9 +186,9 @@ def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
     numbers: dict[str, dict[str, int]] = {}
     for code, path in lexicon_files(directory).items():
         numbers[code] = {}
-        for line in read_json_lines(path):
-            if isinstance(line.value, dict) and isinstance(line.value.get("concept"), str):
-                numbers[code][line.value["concept"]] = line.number
+        for number, value, _ in read_json_lines(path):
+            if isinstance(value, dict) and isinstance(value.get("concept"), str):
+                numbers[code][value["concept"]] = number
     return numbers
 
 

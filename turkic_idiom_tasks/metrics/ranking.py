@@ -7,8 +7,7 @@ ties the scores equal those of trec_eval.
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -22,35 +21,6 @@ NDCG_CUT = 10
 NEAR_FLOOR = 0.05  # chance-corrected; n-grams, which know no meaning, have .004 on T2 and .006 on T3
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RankingScores:
-    """Scores of each query, all arrays (Q,) float64 in [0, 1], higher is better."""
-
-    ndcg: Floats  # over the whole pool, without a cut-off
-    ndcg_at_10: Floats
-    mrr: Floats  # reciprocal rank of the first relevant document
-    recall_at_1: Floats  # share of the relevant documents within rank 1
-    recall_at_5: Floats
-    recall_at_10: Floats
-    floor: Floats  # expected uncut nDCG of a uniformly random ranking of the same pool
-
-    def means(self) -> dict[str, float]:
-        """Return the mean over queries of each score, and ``ndcg_corrected``, computed from the means."""
-        means = {field.name: float(getattr(self, field.name).mean()) for field in fields(self)}
-        means["ndcg_floor"] = means.pop("floor")
-        return means | {"ndcg_corrected": chance_corrected(means["ndcg"], means["ndcg_floor"])}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RelevantPositions:
-    """Positions of the relevant documents of each query, from which all scores of a ranking are computed."""
-
-    counts: npt.NDArray[np.int64]  # (Q,) number of relevant documents of each query, at least one
-    above: npt.NDArray[np.int64]  # (sum of counts,) for each of them the documents that rank strictly higher
-    tied: npt.NDArray[np.int64]  # (sum of counts,) for each of them the documents that tie with it, itself included
-    n_documents: int  # size of the pool
-
-
 def chance_corrected(score: float, floor: float) -> float:
     """Return (score - floor) / (1 - floor): 0 for a random ranking, 1 for a perfect one; NaN if the floor is 1."""
     # The floor is 1 where the pool has only relevant documents, so that every ranking is perfect
@@ -62,8 +32,8 @@ def are_near_floor(scores: Iterable[float], floor: float) -> bool:
     return all(chance_corrected(score, floor) < NEAR_FLOOR for score in scores)
 
 
-def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> RankingScores:
-    """Return the scores of every query from its similarities to all documents.
+def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> dict[str, Floats]:
+    """Return the scores of every query from its similarities to all documents; see `score_positions`.
 
     The similarities are (Q, N), higher is nearer; equal values tie, and so do documents that were not retrieved, whose
     value is -inf. Relevant are at least one column for each query, without repeats.
@@ -71,25 +41,39 @@ def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Se
     if np.isnan(similarities).any():
         query = int(np.isnan(similarities).any(axis=1).argmax())
         raise ValueError(f"the similarities of query {query} hold NaN: the model's vectors are not finite")
-    above, tied = [], []
+    places = []
     for row, columns in enumerate(relevant):
         for column in columns:
             # counted, because sorting would put tied documents in some order
             value = similarities[row, column]
-            above.append(np.count_nonzero(similarities[row] > value))
-            tied.append(np.count_nonzero(similarities[row] == value))
-    positions = RelevantPositions(
-        counts=np.array([len(columns) for columns in relevant], dtype=np.int64),
-        above=np.array(above, dtype=np.int64),
-        tied=np.array(tied, dtype=np.int64),
-        n_documents=similarities.shape[1],
-    )
-    return score_positions(positions)
+            n_above, n_tied = np.count_nonzero(similarities[row] > value), np.count_nonzero(similarities[row] == value)
+            places.append((int(n_above), int(n_tied)))
+    return score_positions([len(columns) for columns in relevant], places, n_documents=similarities.shape[1])
 
 
-def score_positions(positions: RelevantPositions) -> RankingScores:
-    """Return the scores of every query from the positions of its relevant documents."""
-    counts, above, tied, n_documents = positions.counts, positions.above, positions.tied, positions.n_documents
+def mean_scores(scores: Mapping[str, Floats]) -> dict[str, float]:
+    """Return the mean over queries of each score, and ``ndcg_corrected``, computed from the means."""
+    means = {name: float(values.mean()) for name, values in scores.items()}
+    return means | {"ndcg_corrected": chance_corrected(means["ndcg"], means["ndcg_floor"])}
+
+
+def score_positions(
+    n_relevant: Sequence[int], places: Sequence[tuple[int, int]], *, n_documents: int
+) -> dict[str, Floats]:
+    """Return the scores of every query, each (Q,) float64 in [0, 1], higher is better.
+
+    They are ``ndcg`` over the whole pool, ``ndcg_at_10``, ``mrr`` of the first relevant document, ``recall_at_1`` and
+    so on, the share of the relevant documents within a rank, and ``ndcg_floor``, the expected ``ndcg`` of a uniformly
+    random ranking of the same pool.
+
+    Args:
+        n_relevant: number of relevant documents of each query, at least one.
+        places: for each relevant document, query after query, how many documents rank strictly higher, and how many
+            tie with it, itself included.
+        n_documents: size of the pool.
+    """
+    counts = np.array(n_relevant, dtype=np.int64)
+    above, tied = np.array(places, dtype=np.int64).reshape(-1, 2).T
     n_queries = len(counts)
     rows = np.repeat(np.arange(n_queries), counts)
 
@@ -111,13 +95,13 @@ def score_positions(positions: RelevantPositions) -> RankingScores:
         first = min(ranks_above)
         size = int(tied[start + ranks_above.index(first)])
         reciprocal_ranks[query] = _expected_reciprocal(first, size=size, relevant=ranks_above.count(first))
-    return RankingScores(
-        ndcg=mean_over_ties(ideal) / ideal[counts],
-        ndcg_at_10=mean_over_ties(ideal_cut) / ideal_cut[counts],
-        mrr=reciprocal_ranks,
-        floor=np.array([random_ndcg(n_documents, int(count)) for count in counts]),
+    return {
+        "ndcg": mean_over_ties(ideal) / ideal[counts],
+        "ndcg_at_10": mean_over_ties(ideal_cut) / ideal_cut[counts],
+        "mrr": reciprocal_ranks,
         **recalls,
-    )
+        "ndcg_floor": np.array([random_ndcg(n_documents, count) for count in n_relevant]),
+    }
 
 
 @lru_cache(maxsize=4096)

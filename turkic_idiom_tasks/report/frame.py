@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -56,21 +55,6 @@ PAIR_COUNTS = ("n_pairs", "n_idioms")
 _PLACE = ("model", "task", "subset", *HEADLINE)
 _RETRIEVAL_COLUMNS = (*_PLACE, *MEASURES, "ndcg_low", "ndcg_high", IS_RELIABLE, *SIZES, *SPELLING)
 _SIMILARITY_COLUMNS = (*_PLACE, *SIMILARITY_MEASURES, "spearman_low", "spearman_high", IS_RELIABLE, *PAIR_COUNTS)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RunReport:
-    """All numbers that are printed of a run."""
-
-    # First the scores of retrieval, then those of similarity, each in the order of the runs. A model has a row for each
-    # subset of a task and one for the macro average (`MACRO`) of those that means count (`languages.counted`), whose
-    # sizes are sums. The 95% interval is that of nDCG or of Spearman's correlation over all pairs. The columns
-    # `HEADLINE` hold the headline of the subset, or the mean of those that are defined, with its interval; `SPELLING`
-    # is empty in the macro average.
-    frame: pd.DataFrame
-    overall: pd.DataFrame  # for each model the mean headline of T1 to T3, or of its other tasks, with its interval
-    left_out: dict[str, tuple[str, ...]]  # task -> its subsets that the data does not have
-    folders: tuple[str, ...]  # where the results are
 
 
 def score_frame(headers: Iterable[Header]) -> pd.DataFrame:
@@ -123,8 +107,15 @@ def average_seeds(cells: pd.DataFrame, keys: list[str], *, main: str) -> pd.Data
     return means.reset_index()
 
 
-def report_run(runs: Sequence[ModelRun]) -> RunReport:
-    """Return all that is printed of a run: its frame, and the mean headline of each model."""
+def report_run(runs: Sequence[ModelRun]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scores of a run, and the mean headline of each model over T1 to T3, or else its other tasks.
+
+    First come the scores of retrieval, then those of similarity, each in the order of the runs. A model has a row for
+    each subset of a task and one for the macro average (`MACRO`) of those that means count (`languages.counted`), whose
+    sizes are sums. The 95% interval is that of nDCG or of Spearman's correlation over all pairs. The columns `HEADLINE`
+    hold the headline of the subset, or the mean of those that are defined, with its interval; `SPELLING` is empty in
+    the macro average.
+    """
     rows: list[dict[str, Any]] = []
     headlines: dict[str, dict[str, Resampled]] = {}  # model -> task -> its headline
     for run in runs:
@@ -143,12 +134,8 @@ def report_run(runs: Sequence[ModelRun]) -> RunReport:
     columns |= dict.fromkeys(_SIMILARITY_COLUMNS if True in are_similarity else ())
     # Int64, because a column of plain integers becomes one of floats where a row lacks it: 400.0 documents
     counts = [name for name in (*SIZES, "n_spelling_free", *PAIR_COUNTS) if name in columns]
-    return RunReport(
-        frame=pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(counts, "Int64")),
-        overall=pd.DataFrame(overall, columns=["model", *HEADLINE]),
-        left_out={run.task: run.left_out for run in runs},
-        folders=tuple(dict.fromkeys(str(run.folder) for run in runs)),
-    )
+    frame = pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(counts, "Int64"))
+    return frame, pd.DataFrame(overall, columns=["model", *HEADLINE])
 
 
 def to_json(frame: pd.DataFrame) -> str:

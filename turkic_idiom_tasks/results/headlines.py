@@ -22,7 +22,6 @@ from turkic_idiom_tasks.dataset.similarity import NOWHERE, SentencePairs
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
-from turkic_idiom_tasks.metrics.ranking import RankingScores
 from turkic_idiom_tasks.results.predictions import Rankings, Similarities
 
 MIN_QUERIES = 10  # fewer spelling-free ones of more say nothing: Gagauz has 5 of 29
@@ -52,8 +51,8 @@ class Headline:
         return (self.raw - self.chance) / (1 - self.chance) if self.chance < 1 else math.nan
 
 
-def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) -> Headline | None:
-    """Return the headline of a retrieval subset from the scores of its queries and their parts in nDCG, if any."""
+def ranking_headline(rankings: Rankings, floors: Floats, sums: Floats) -> Headline | None:
+    """Return the headline of a retrieval subset, if any, from the floors of its queries and their parts in nDCG."""
     pool = rankings.pool
     if TASKS[pool.task].query == "original":
         pairs, margins = _rivals(pool)
@@ -61,11 +60,11 @@ def ranking_headline(rankings: Rankings, scores: RankingScores, sums: Floats) ->
         return _pair_headline(tuple(pool.concepts[row] for row, _, _ in pairs), np.array(gains), margins)
     chosen = spelling_free(pool)
     if chosen is None:
-        return Headline(pool.concepts, sums, float(scores.floor.mean()))
+        return Headline(pool.concepts, sums, float(floors.mean()))
     if not has_headline(chosen):
         return None
     concepts = tuple(concept for concept, is_chosen in zip(pool.concepts, chosen, strict=True) if is_chosen)
-    return Headline(concepts, sums[chosen], float(scores.floor[chosen].mean()))
+    return Headline(concepts, sums[chosen], float(floors[chosen].mean()))
 
 
 def similarity_headline(similarities: Similarities, *, language: str) -> Headline | None:

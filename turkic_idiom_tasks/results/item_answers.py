@@ -78,7 +78,7 @@ class ItemAnswers:
         """Return for each answer whether it is right; in an open task, whether it is accepted."""
         if self.items.task in OPEN_TASKS:
             judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
-            return [judgement.is_accepted for judgement in judgements]
+            return [judgement["accepted"] for judgement in judgements]
         return [answer == item.gold for item, answer in zip(self.items.rows, self.answers, strict=True)]
 
     def scores(self) -> dict[str, float]:
@@ -94,7 +94,7 @@ class ItemAnswers:
         rows = []
         judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
         for item, answer, judgement in zip(self.items.rows, self.answers, judgements, strict=True):
-            if judgement.is_unjudged:
+            if judgement["unjudged"]:
                 entry = self.items.lexicon.of(item.target)[item.concept]
                 about = {"language": item.target, "concept": item.concept, "meaning": entry.meaning or ""}
                 about |= {"sentence": item.text} if OPEN_TASKS[self.items.task].fills_blank else {}

@@ -121,10 +121,10 @@ def read_harness_file(model: type[_Model], path: Path) -> _Model:
 
 def read_harness_lines(model: type[_Model], path: Path) -> Iterator[_Model]:
     """Yield the lines of a JSON lines file of a harness as pydantic models."""
-    for line in read_json_lines(path):
+    for number, value, problem in read_json_lines(path):
         try:
-            value = model.model_validate(line.value)
+            row = model.model_validate(value)
         except ValidationError as error:
-            problem = line.problem or f"damaged ({first_fault(error)})"
-            raise InputError(f"{path}:{line.number}: {problem}; compute it again") from error
-        yield value
+            problem = problem or f"damaged ({first_fault(error)})"
+            raise InputError(f"{path}:{number}: {problem}; compute it again") from error
+        yield row

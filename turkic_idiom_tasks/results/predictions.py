@@ -32,7 +32,7 @@ from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
-from turkic_idiom_tasks.metrics.ranking import RelevantPositions
+from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, all_item_subsets
 from turkic_idiom_tasks.spans import TAG_LETTERS
 
@@ -109,14 +109,11 @@ class Rankings:
         above = int(self.above[row, column])
         return above, int(np.count_nonzero(self.above[row] == above))
 
-    def positions(self, *, strict: bool = False) -> RelevantPositions:
-        """Return the places of the relevant documents; with `strict`, only of those of the queries' own concepts."""
-        counts, places = [], []
-        for row, columns in enumerate(self.pool.strictly_relevant if strict else self.pool.relevant):
-            counts.append(len(columns))
-            places += [self.place(row, column) for column in columns]
-        above, tied = np.array(places, dtype=np.int64).reshape(-1, 2).T
-        return RelevantPositions(np.array(counts, dtype=np.int64), above, tied, n_documents=len(self.pool.documents))
+    def query_scores(self, *, strict: bool = False) -> dict[str, Floats]:
+        """Return the scores of every query; with `strict`, only documents of the queries' own concepts are relevant."""
+        relevant = self.pool.strictly_relevant if strict else self.pool.relevant
+        places = [self.place(row, column) for row, columns in enumerate(relevant) for column in columns]
+        return score_positions([len(columns) for columns in relevant], places, n_documents=len(self.pool.documents))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json, printable
+from turkic_idiom_tasks.io.reading import Fault, MalformedError, display, parse_json
 from turkic_idiom_tasks.results.item_answers import (
     ITEM_TASKS,
     METHODS,
@@ -51,19 +50,6 @@ _LINE_KEYS: tuple[set[str], ...] = (
 _NOUNS: dict[type, str] = {Pool: "query", TestSentences: "sentence", TestItems: "item", SentencePairs: "pair"}
 _Data = Pool | TestSentences | TestItems | SentencePairs
 _Place = tuple[int, int]  # documents above, documents at the same place
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A mistake in a file that somebody else wrote."""
-
-    path: Path
-    message: str
-    line: int = 0  # 0 when it concerns the whole file or folder
-
-    def __str__(self) -> str:
-        path = printable(str(self.path))  # the name is untrusted
-        return f"{path}:{self.line}: {self.message}" if self.line else f"{path}: {self.message}"
 
 
 def read_lines(

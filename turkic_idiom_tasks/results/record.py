@@ -24,10 +24,18 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
-from turkic_idiom_tasks.io.reading import MalformedError, display, first_fault, parse_json, read_file, unpack_gzip
+from turkic_idiom_tasks.io.reading import (
+    Fault,
+    MalformedError,
+    display,
+    first_fault,
+    parse_json,
+    read_file,
+    unpack_gzip,
+)
 from turkic_idiom_tasks.lexicon.editions import edition_of
 from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, SubsetKey, to_lines
-from turkic_idiom_tasks.results.reader import Fault, read_lines
+from turkic_idiom_tasks.results.reader import read_lines
 
 if TYPE_CHECKING:  # it imports torch, which reading a record does not need
     from turkic_idiom_tasks.encoders.pooled import PooledEncoder

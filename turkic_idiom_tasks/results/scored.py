@@ -11,7 +11,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
-from turkic_idiom_tasks.metrics.ranking import score_positions
+from turkic_idiom_tasks.metrics.ranking import mean_scores
 from turkic_idiom_tasks.metrics.similarity import resampled_spearman, similarity_scores
 from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts, word_scores
 from turkic_idiom_tasks.results.headlines import Headline, ranking_headline, similarity_headline, spelling_free
@@ -131,20 +131,21 @@ def score_record(record: Record) -> list[ScoredSubset]:
 
 def _score_rankings(rankings: Rankings) -> ScoredSubset:
     pool = rankings.pool
-    scores = score_positions(rankings.positions())
-    means = scores.means()
-    strict = score_positions(rankings.positions(strict=True)).means()
+    scores = rankings.query_scores()
+    ndcg, floors = scores["ndcg"], scores["ndcg_floor"]
+    means = mean_scores(scores)
+    strict = mean_scores(rankings.query_scores(strict=True))
     means |= {"ndcg_strict": strict["ndcg"], "ndcg_strict_floor": strict["ndcg_floor"]}
-    sums = np.stack([scores.ndcg, np.ones(len(pool.queries))], axis=1)
-    headline = ranking_headline(rankings, scores, sums)
+    sums = np.stack([ndcg, np.ones(len(pool.queries))], axis=1)
+    headline = ranking_headline(rankings, floors, sums)
     chosen = spelling_free(pool)
     if chosen is not None:
         means["n_spelling_free"] = int(chosen.sum())
         if chosen.any():
-            means["ndcg_spelling_free"] = float(scores.ndcg[chosen].mean())
-            means["ndcg_spelling_free_floor"] = float(scores.floor[chosen].mean())
+            means["ndcg_spelling_free"] = float(ndcg[chosen].mean())
+            means["ndcg_spelling_free_floor"] = float(floors[chosen].mean())
         if not chosen.all():
-            means["ndcg_spelt_alike"] = float(scores.ndcg[~chosen].mean())  # of the other queries
+            means["ndcg_spelt_alike"] = float(ndcg[~chosen].mean())  # of the other queries
     if TASKS[pool.task].query == "original":
         # the share of queries whose first document has the literal words of an idiom; expected value over ties
         literal = np.array([is_literal(document) for document in pool.documents])
@@ -166,7 +167,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         headline=headline,
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
         cut=rankings.cut,
-        firsts=scores.mrr == 1.0,
+        firsts=scores["mrr"] == 1.0,
         wrong_firsts=wrong_firsts,
     )
 

@@ -88,10 +88,10 @@ class IdiomaticityCells(CellKind):
             scores, labels = train_seed(classifier, rows, config=self.training, seed=seed, first=first)
             n_idioms = len({row.idiom for row in rows.test})
             figures = {
-                "macro_f1": scores.test_f1,
-                "macro_f1_ci_low": scores.low,
-                "macro_f1_ci_high": scores.high,
-                "development_macro_f1": scores.development_f1,
+                "macro_f1": scores["test_f1"],
+                "macro_f1_ci_low": scores["low"],
+                "macro_f1_ci_high": scores["high"],
+                "development_macro_f1": scores["development_f1"],
                 "n_sentences": float(len(rows.test)),
                 "n_idioms": float(n_idioms),
                 "small_sample": float(n_idioms < SMALL_N),
@@ -108,7 +108,7 @@ class IdiomaticityCells(CellKind):
                     regime=cell.regime,
                     seed=cell.seed,
                     config=self.training.model_dump() | {"source": self.source},
-                    outcome={"best_epoch": scores.best_epoch, "test_labels": "".join(map(str, labels))},
+                    outcome={"best_epoch": scores["best_epoch"], "test_labels": "".join(map(str, labels))},
                 ),
                 seconds=shared_seconds + time.perf_counter() - start,
             )

@@ -22,7 +22,7 @@ from sentence_transformers.sentence_transformer.training_args import BatchSample
 from transformers import set_seed
 
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
-from turkic_idiom_tasks.metrics.ranking import score_rankings
+from turkic_idiom_tasks.metrics.ranking import mean_scores, score_rankings
 from turkic_idiom_tasks.training.config import COSINE, MNRL, RetrievalConfig, n_processes
 from turkic_idiom_tasks.training.encoder_trainer import Tuned, train_encoder
 from turkic_idiom_tasks.training.regimes import RegimeData, labelled_pairs
@@ -109,7 +109,7 @@ def development_ndcg(
             relevant = []
             for query in rows.queries:
                 relevant.append([columns[document] for document in rows.qrels[query]])
-            scores = score_rankings(similarities, relevant).means()
+            scores = mean_scores(score_rankings(similarities, relevant))
             by_language[f"eval_score_{language}"] = scores["ndcg"]
             floors.append(scores["ndcg_floor"])
     mean = float(np.mean(list(by_language.values())))

@@ -69,4 +69,4 @@ class Rivals:
 @cache
 def _nearest() -> dict[str, list[str]]:
     """Return concept -> concepts that are near it, the nearest first."""
-    return {line.value["concept"]: line.value["nearest"] for line in read_json_lines(NEAREST)}
+    return {row["concept"]: row["nearest"] for _, row, _ in read_json_lines(NEAREST)}

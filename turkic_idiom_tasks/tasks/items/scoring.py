@@ -6,7 +6,6 @@ The same judgements say how hard the items of open tasks are: how many readers o
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -30,17 +29,6 @@ _RIGHT = (SAME, "fits")  # verdicts
 # What readers answered, the best answer first: language models that saw neither lexicon nor key
 _PANEL = Path(__file__).with_name("panel.jsonl")
 HARD = 0.5  # share of the panel that produced the idiom of a hard item, at most
-
-
-@dataclass(frozen=True, slots=True)
-class OpenJudgement:
-    """How a free answer is judged; what is exact has the lemma, and that is accepted."""
-
-    is_exact: bool  # it is the form that stood in the sentence, or elsewhere the idiom or a variant, in any case
-    has_lemma: bool  # its words have the stems of that form, one by one
-    is_accepted: bool  # it is a form of the idiom, of a variant, or of an idiom judged to mean the same or to fit
-    is_unjudged: bool = False  # not accepted, and nobody has read it; it may be right
-    is_first: bool = False  # of several answers, the first is accepted
 
 
 def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[str, float]:
@@ -76,25 +64,26 @@ def image_of(item: Item) -> str:
 def score_open(task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon) -> dict[str, float]:
     """Return name -> score of answers to an open task; see `metrics.choice`, and `judge_open` for the arguments."""
     judgements = judge_open(task, items, answers, lexicon)
-    judged = {
-        "exact": [judgement.is_exact for judgement in judgements],
-        "accepted": [judgement.is_accepted for judgement in judgements],
-        "lemma": [judgement.has_lemma for judgement in judgements],
-        "unreadable": [answer is None for answer in answers],
-        "unjudged": [judgement.is_unjudged for judgement in judgements],
-    }
+    names = ["exact", "accepted", "lemma", "unreadable", "unjudged"]
     if OPEN_TASKS[task].n_answers > 1:
-        judged["first"] = [judgement.is_first for judgement in judgements]
+        names.append("first")
+    judged = {name: [judgement[name] for judgement in judgements] for name in names}
     return open_scores(judged, concepts=[item.concept for item in items])
 
 
 def judge_open(
     task: str, items: Sequence[Item], answers: Sequence[str | None], lexicon: Lexicon
-) -> list[OpenJudgement]:
+) -> list[dict[str, bool]]:
     """Return the judgement of each answer to an open task; None could not be read.
 
-    Of several answers to one item, the best counts. Another number of answers than of items is a ValueError; a lexicon
-    that the items were not made from, an InputError.
+    A judgement states whether the answer is ``exact``: the form that stood in the sentence, or elsewhere the idiom or a
+    variant, in any case; has the ``lemma``: its words have the stems of that form, one by one; is ``accepted``: a form
+    of the idiom, of a variant, or of an idiom judged to mean the same or to fit; is ``unjudged``: not accepted, and
+    nobody has read it, so that it may be right; or is ``unreadable``. What is exact has the lemma, and
+    that is accepted.
+
+    Of several answers to one item, the best counts, and ``first`` states whether the first one is accepted. Another
+    number of answers than of items is a ValueError; a lexicon that the items were not made from, an InputError.
     """
     same = lexicon.judged(SAME)
     judgements = []
@@ -110,18 +99,13 @@ def judge_open(
         alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
         parts = (answer or "").split(ANSWER_SEPARATOR.strip())[: OPEN_TASKS[task].n_answers]
         judged = [_judge(part, item, alike, fills_blank=OPEN_TASKS[task].fills_blank) for part in parts]
-        judgement = OpenJudgement(
-            is_exact=any(one.is_exact for one in judged),
-            has_lemma=any(one.has_lemma for one in judged),
-            is_accepted=any(one.is_accepted for one in judged),
-            is_unjudged=any(one.is_unjudged for one in judged) and not any(one.is_accepted for one in judged),
-            is_first=judged[0].is_accepted,
-        )
-        judgements.append(judgement)
+        best = {name: any(judgement[name] for judgement in judged) for name in judged[0]}
+        best["unjudged"] = best["unjudged"] and not best["accepted"]
+        judgements.append(best | {"first": judged[0]["accepted"], "unreadable": answer is None})
     return judgements
 
 
-def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool) -> OpenJudgement:
+def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool) -> dict[str, bool]:
     """Return the judgement of one answer by the entries that are right, that of the item first."""
     language = LANGUAGES[item.target]
     text = clean(answer, language)
@@ -130,7 +114,7 @@ def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool
     # The annotator does not know every form of every idiom, so what has the same stems is accepted without it
     has_lemma = is_exact or any(_has_stems(text, form, item.target) for form in forms)
     if has_lemma:
-        return OpenJudgement(is_exact, has_lemma=True, is_accepted=True)
+        return {"exact": is_exact, "lemma": True, "accepted": True, "unjudged": False}
     if fills_blank:
         # What means something else may fit the sentence too, so of verdicts on the meaning only the right ones count
         verdicts = _verdicts(text, item, sentence=item.text) or _verdicts(text, item) & {SAME}
@@ -140,7 +124,8 @@ def _judge(answer: str, item: Item, alike: Sequence[Entry], *, fills_blank: bool
         forms = [form for other in alike for form in (other.idiom, *other.variants)]
         is_form = any(_has_stems(text, form, item.target) for form in forms)
     is_accepted = is_form or (bool(verdicts) and verdicts.issubset(_RIGHT))
-    return OpenJudgement(False, False, is_accepted, is_unjudged=bool(text) and not verdicts and not is_accepted)
+    is_unjudged = bool(text) and not verdicts and not is_accepted
+    return {"exact": False, "lemma": False, "accepted": is_accepted, "unjudged": is_unjudged}
 
 
 def _verdicts(answer: str, item: Item, *, sentence: str = "") -> set[str]:
@@ -156,8 +141,7 @@ def _verdicts(answer: str, item: Item, *, sentence: str = "") -> set[str]:
 def _judged_answers() -> dict[tuple[str, str, str], dict[str, str]]:
     """Return language, concept and sentence, if one was filled, -> answer -> verdict, from the answers file."""
     verdicts: dict[tuple[str, str, str], dict[str, str]] = {}
-    for line in read_json_lines(_ANSWERS):
-        row = line.value
+    for _, row, _ in read_json_lines(_ANSWERS):
         answer = fold(row["answer"], LANGUAGES[row["language"]])
         key = row["language"], row["concept"], row.get("sentence", "")
         verdicts.setdefault(key, {})[answer] = row["verdict"]
@@ -194,7 +178,7 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
     start = item.text.index(BLANK)
     end = start + len(answer)
     sentence = item.text.replace(BLANK, answer, 1)
-    spans = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants).spans
+    spans, _ = annotate(entry.idiom, sentence, LANGUAGES[item.language], variants=entry.variants)
     # A span may not reach out of the answer, and so an answer that repeats half of the sentence is not accepted
     if not spans or not all(start <= span.start and span.end <= end for span in spans):
         return False
@@ -216,7 +200,7 @@ def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[
         answers = panel_answers().get((task, item.language), {}).get(item.concept)
         if answers and task in OPEN_TASKS:
             judgements = judge_open(task, [item] * len(answers), answers, lexicon)
-            shares[item.concept] = sum(judgement.is_accepted for judgement in judgements) / len(answers)
+            shares[item.concept] = sum(judgement["accepted"] for judgement in judgements) / len(answers)
         elif answers:
             shares[item.concept] = answers.count(item.concept) / len(answers)
     return shares
@@ -226,8 +210,7 @@ def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[
 def panel_answers() -> dict[tuple[str, str], dict[str, list[str | None]]]:
     """Return task and language -> concept -> the first answer of each reader; None from one who knew no idiom."""
     answers: dict[tuple[str, str], dict[str, list[str | None]]] = {}
-    for line in read_json_lines(_PANEL):
-        row = line.value
+    for _, row, _ in read_json_lines(_PANEL):
         firsts = [reader[0] if reader else None for reader in row["answers"]]
         answers.setdefault((row["kind"], row["language"]), {})[row["concept"]] = firsts
     return answers

@@ -68,8 +68,8 @@ def blanked(entry: Entry) -> str | None:
 @cache
 def _rows(kind: str) -> dict[tuple[str, str], dict[str, Any]]:
     """Return language and concept -> what was written for an item."""
-    rows = [line.value for line in read_json_lines(Path(__file__).with_name(_FILES[kind]))]
-    return {(row["language"], row["concept"]): row for row in rows}
+    lines = read_json_lines(Path(__file__).with_name(_FILES[kind]))
+    return {(row["language"], row["concept"]): row for _, row, _ in lines}
 
 
 def _written_traps(

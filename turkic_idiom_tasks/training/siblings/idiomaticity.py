@@ -6,7 +6,6 @@ with the weights of the best epoch on the development rows, by macro F1.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,18 +28,6 @@ from turkic_idiom_tasks.training.cards import new_model, without_nan
 from turkic_idiom_tasks.training.config import IdiomaticityConfig
 from turkic_idiom_tasks.training.siblings.labelled import LabelledData
 from turkic_idiom_tasks.training.trainer import KeepBest, Weights, load_with_new_head, set_weights, train_model
-
-
-@dataclass(frozen=True, slots=True)
-class SeedScores:
-    """Outcome of the training with one seed; the scores are in [0, 1], NaN if undefined."""
-
-    seed: int  # of the head, the order of the rows and dropout
-    best_epoch: int  # number of the kept epoch, counted over all stages
-    development_f1: float  # macro F1 of the development rows after it
-    test_f1: float  # macro F1 of the test rows
-    low: float  # lower end of its 95% interval by idiom
-    high: float
 
 
 class Stage(NamedTuple):
@@ -103,8 +90,13 @@ def train_seed(
     config: IdiomaticityConfig,
     seed: int,
     first: Stage | None = None,
-) -> tuple[SeedScores, list[int]]:
-    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row."""
+) -> tuple[dict[str, float], list[int]]:
+    """Train a classifier's own weights, stage after stage, and return its scores and the label of every test row.
+
+    The scores are macro F1 in [0, 1], NaN if undefined: ``development_f1`` after the kept epoch, ``best_epoch`` counted
+    over all stages, and ``test_f1`` with the ends of its 95% interval by idiom, ``low`` and ``high``. The ``seed`` is
+    that of the head, the order of the rows and dropout.
+    """
     # Setups of the same data share the first stage, so it may have been trained before
     stage = first or train_stage(classifier, data.stages[0], data.development, config=config, seed=seed)
     for rows in data.stages[1:]:
@@ -115,23 +107,29 @@ def train_seed(
     questions = [TextRow(row.first, row.second, row.language) for row in data.test]
     predicted = predict_labels(classifier, questions, max_length=config.max_length)
     interval = macro_f1_interval(gold, predicted, [row.idiom for row in data.test])
-    test_f1 = macro_f1(gold, predicted)
-    scores = SeedScores(seed, stage.best_epoch, stage.development_f1, test_f1, interval.low, interval.high)
+    scores = {
+        "seed": seed,
+        "best_epoch": stage.best_epoch,
+        "development_f1": stage.development_f1,
+        "test_f1": macro_f1(gold, predicted),
+        "low": interval.low,
+        "high": interval.high,
+    }
     return scores, predicted
 
 
 def save_classifier(
-    classifier: SentenceClassifier, folder: Path, scores: SeedScores, settings: Mapping[str, Any]
+    classifier: SentenceClassifier, folder: Path, scores: dict[str, float], settings: Mapping[str, Any]
 ) -> None:
     """Write a new folder that transformers loads, with the settings and scores; write all files or none."""
     with new_model(folder) as unfinished:
         classifier.model.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        record = {"settings": dict(settings), "scores": without_nan(asdict(scores)), "versions": installed_versions()}
+        record = {"settings": dict(settings), "scores": without_nan(scores), "versions": installed_versions()}
         write_json(unfinished / IDIOMATICITY_RECORD, record)
 
 
-def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | None:
+def finished_scores(folder: Path, settings: Mapping[str, Any]) -> dict[str, float] | None:
     """Return the scores of a training that an earlier run saved in the folder of the seed, or None if there is none."""
     if not folder.exists():
         return None
@@ -139,8 +137,7 @@ def finished_scores(folder: Path, settings: Mapping[str, Any]) -> SeedScores | N
     record = read_json(path) if path.is_file() else {}
     if record.get("settings") != dict(settings):
         raise InputError(f"{folder}: holds another training; choose another folder with --out, or remove it")
-    scores: dict[str, Any] = {name: math.nan if value is None else value for name, value in record["scores"].items()}
-    return SeedScores(**scores)
+    return {name: math.nan if value is None else value for name, value in record["scores"].items()}
 
 
 def _features(

@@ -34,8 +34,8 @@ def known_idioms(data: str | Dataset, triplets: TripletData, *, languages: Seque
                 # the paraphrased example has no tagged spans, so the idiom is looked for in it
                 if entry.paraphrased_example is not None:
                     example = entry.paraphrased_example
-                    annotation = annotate(entry.idiom, example, LANGUAGES[code], variants=entry.variants)
-                    tagged.append((example, annotation.spans))
+                    found, _ = annotate(entry.idiom, example, LANGUAGES[code], variants=entry.variants)
+                    tagged.append((example, found))
                 for sentence, spans in tagged:
                     if sentence is not None and spans:
                         forms.append(IdiomForm(tuple(span.of(sentence) for span in spans), code))
