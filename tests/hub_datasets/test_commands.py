@@ -55,7 +55,8 @@ def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
     ("arguments", "message"),
     [
         ("import --format xml file --out out", "xml"),
-        ("annotate", "--in or --out is missing"),
+        ("annotate", "--in"),
+        ("annotate --in x", "--out"),
         ("annotate --in x --out y", "--lang is missing"),
         ("annotate --lang fi --in x --out y", "unknown language 'fi'; known: tr"),
         ("annotate --lang tr --in . --out out", "--lang"),
