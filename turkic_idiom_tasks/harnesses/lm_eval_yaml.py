@@ -25,13 +25,8 @@ from turkic_idiom_tasks.tasks.items.open_tasks import (
 
 PREFIX = "turkic_idiom_"
 ALL = "turkic_idiom_lm"
-GENERATIVE, OPEN, HARD, PROMPTS, TO = (
-    "_gen",
-    "_open",
-    "_hard",
-    "_prompts",
-    "_to_",
-)  # ends of names; the last before a target language
+GENERATIVE, OPEN, HARD, PROMPTS = "_gen", "_open", "_hard", "_prompts"  # ends of names
+TO = "_to_"  # before the target language at the end of a name
 FOLDER = TASK_FOLDER / "items"
 # Of the tasks of a kind: raised when its items change, or when the same answers get other scores
 VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
