@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+# Of the test suite: one more than the two cores of a small machine, because a third of the time tests wait for processes
+WORKERS ?= 3
 
 .PHONY: run encoders test test-long test-lowest test-newest lint format bench clean
 
