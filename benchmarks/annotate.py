@@ -107,7 +107,7 @@ def measure(cases: Sequence[Case], repeat: int) -> dict[str, float]:
     """Return every figure; the two matchers run in turn, so that a change of the machine's load meets both."""
 
     def our_match(idiom: str, sentence: str, language: Language) -> tuple[Span, ...]:
-        return annotate(idiom, sentence, language)[0]
+        return annotate(idiom, sentence, language).spans
 
     others = []  # each idiom with the sentence of another one of the same language
     shift = len(cases) // 10

@@ -31,7 +31,7 @@ def annotated(sentence: TaggedSentence, idioms: Sequence[str]) -> Prediction:
     """Return the tags of everything that the annotator places of some idioms; of overlapping places the first."""
     spans: list[Span] = []
     for idiom in idioms:
-        for span in annotate(idiom, sentence.sentence, LANGUAGES[sentence.language])[0]:
+        for span in annotate(idiom, sentence.sentence, LANGUAGES[sentence.language]).spans:
             if not any(other.start < span.end and span.start < other.end for other in spans):
                 spans.append(span)
     tags = tuple(iob2_tags(sorted(spans), locate(sentence.tokens, sentence.sentence)))

@@ -221,7 +221,7 @@ def with_matches(lexicon: Lexicon, problem: Problem, matches: Sequence[Match], *
         entry = problem.candidates[match.column].entry
         spans = entry.spans
         if entry.example is not None and spans is None:
-            spans = annotate(entry.idiom, entry.example, language, variants=entry.variants)[0] or None
+            spans = annotate(entry.idiom, entry.example, language, variants=entry.variants).spans or None
         status = joined_status(entry.status, f"aligned by {note}")
         concept = problem.concepts[match.row]
         entries[concept] = replace(entry, concept=concept, spans=spans, source=entry.source or source, status=status)

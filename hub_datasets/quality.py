@@ -163,7 +163,7 @@ def optional_texts(entries: Sequence[Entry], language: Language) -> Breaches:
         if entry.paraphrased_example is not None:
             if entry.paraphrase is None:
                 yield entry.concept, "paraphrased_example without its paraphrase"
-            if not annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants)[0]:
+            if not annotate(entry.idiom, entry.paraphrased_example, language, variants=entry.variants).spans:
                 yield entry.concept, f"paraphrased_example {entry.paraphrased_example!r} lacks the idiom"
         for name in ("paraphrase", "literal_paraphrase"):
             text = getattr(entry, name)

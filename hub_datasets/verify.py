@@ -155,7 +155,7 @@ def apply_verdicts(lexicon: Lexicon, verdicts: Sequence[Verdict], *, note: str) 
         first: dict[str, str] = {}  # idiom -> concept of the first entry that has it
         for entry in accepted:
             example = entry.example or ""
-            if entry.spans is None and not annotate(entry.idiom, example, language, variants=entry.variants)[0]:
+            if entry.spans is None and not annotate(entry.idiom, example, language, variants=entry.variants).spans:
                 malformed.setdefault(entry.concept, "the idiom is not found in the example")
             if entry.concept in malformed:
                 reasons[entry.concept] = f"malformed: {malformed[entry.concept]}"

@@ -1,6 +1,7 @@
 """Find the spans of an idiom in a sentence, or say why there are none."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from turkic_idiom_tasks.annotation.forms import MOST_WORDS, Form, idiom_forms, joined_forms
 from turkic_idiom_tasks.annotation.matching import Match, Token, best_match, find_candidates
@@ -23,22 +24,24 @@ _HYPHENS = frozenset("-\u2010\u2011")
 _SIGNS = frozenset(',;:–—«»“”"')  # a span continues across such a sign if the citation form has it too
 
 
-def annotate(
-    idiom: str, sentence: str, language: Language, *, variants: Iterable[str] = ()
-) -> tuple[tuple[Span, ...], str | None]:
-    """Return the spans of every occurrence of an idiom in an NFC sentence, and if there are none, the reason.
+class Annotation(NamedTuple):
+    """Spans of an idiom in a sentence, in order; if there are none, `dropped` is the reason."""
 
-    A discontinuous occurrence has several spans.
-    """
+    spans: tuple[Span, ...] = ()
+    dropped: str | None = None
+
+
+def annotate(idiom: str, sentence: str, language: Language, *, variants: Iterable[str] = ()) -> Annotation:
+    """Return the spans of every occurrence of an idiom in an NFC sentence; a discontinuous one has several spans."""
     # Each may have alternatives as dictionaries write them (`Lafı (sözü) çevirmek`).
     texts = (idiom, *variants)
     if any(len(text) > LONGEST_IDIOM for text in texts):
-        return (), TOO_LONG
+        return Annotation(dropped=TOO_LONG)
     forms: list[Form] = []
     for text in texts:
         forms += idiom_forms(text, language.code)
     if not forms:
-        return (), NO_WORDS
+        return Annotation(dropped=NO_WORDS)
     places = words(sentence)
     tokens = []
     for place in places:
@@ -46,7 +49,7 @@ def annotate(
         form = normalise(text, language)
         tokens.append(Token(form, form[:1].isalnum(), text[0].islower() or text in _SENTENCE_ENDS))
     if not any(token.is_word for token in tokens):
-        return (), EMPTY
+        return Annotation(dropped=EMPTY)
     taken, has_all_words = _occurrences(forms, tokens, language.code, joined=False)
     if not taken:
         # Words written together are looked for last: they give many more forms, which seldom are there.
@@ -55,7 +58,7 @@ def annotate(
             forms_with_joined_words += joined_forms(text, language.code)
         taken, _ = _occurrences(forms_with_joined_words, tokens, language.code, joined=True)
     if not taken:
-        return (), UNCERTAIN if has_all_words else NOT_FOUND
+        return Annotation(dropped=UNCERTAIN if has_all_words else NOT_FOUND)
     numbers = set(taken)
     for number in taken:
         # A hyphen joins a particle to a word, or the same word again, which makes a doubled converb (`süzülə-süzülə`).
@@ -73,7 +76,7 @@ def annotate(
             spans[-1] = Span(spans[-1].start, place.end)
         else:
             spans.append(place)
-    return tuple(spans), None
+    return Annotation(tuple(spans))
 
 
 def _occurrences(forms: Sequence[Form], tokens: Sequence[Token], code: str, *, joined: bool) -> tuple[set[int], bool]:

@@ -121,7 +121,7 @@ def stats(
     from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import baseline_rows
     from turkic_idiom_tasks.tasks.items.item_types import ItemSet
-    from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, items_of_set, kind_of, whole_of
+    from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, items_of_set, kind_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
     from turkic_idiom_tasks.tasks.items.prompts import cost
     from turkic_idiom_tasks.tasks.items.scoring import produced_shares
@@ -134,15 +134,15 @@ def stats(
             row[trap] = sum(option.trap == trap for item in members for option in item.options)
         row["small_sample"] = len(members) < SMALL_N
         row["baselines"] = baseline_rows(name, members)
-        row["panel"], row["cost"], row["hard"] = [], [], 0
-        for task in dict.fromkeys((members[0].kind, *OPEN_TASKS, *HARD_TASKS)):
-            if kind_of(task) != members[0].kind:
+        own, row["panel"], row["cost"] = members[0], [], []
+        hard = [name for name, whole in HARD_TASKS.items() if whole == own.kind]
+        row["hard"] = sum(len(items_of_set(dataset, ItemSet(name, own.language, own.target))) for name in hard)
+        for task in (own.kind, *OPEN_TASKS):
+            # Hard tasks ask a part of others, whose panel and cost are those of the whole
+            if kind_of(task) != own.kind or task in HARD_TASKS:
                 continue
-            item_set = ItemSet(task, members[0].language, members[0].target)
+            item_set = ItemSet(task, own.language, own.target)
             items = items_of_set(dataset, item_set)
-            if task in HARD_TASKS:  # a part of others, whose panel and cost are those of the whole
-                row["hard"] += len(items) if whole_of(task) == members[0].kind else 0
-                continue
             shares = produced_shares(task, items, dataset.lexicon).values()
             if shares:
                 right = sum(shares) / len(shares)

@@ -6,7 +6,6 @@ import codecs
 import csv
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import StringIO
@@ -78,18 +77,7 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
                 spelling = next((name for name in required if name.lower() == twice[0]), twice[0])
                 raise InputError(f"{path}:{number}: the column {spelling} appears twice; rename or remove one")
             continue
-        problem = ""
-        if len(lines) > 1:
-            # A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many
-            # cells as the header, and its lines are not valid rows by themselves.
-            try:
-                next(csv.reader(lines, delimiter=delimiter, strict=True))
-            except csv.Error:
-                problem = _STRAY_QUOTE
-            if len(cells) != len(header):
-                problem = _STRAY_QUOTE
-            elif not problem and all(line.count(delimiter) == len(header) - 1 for line in lines):
-                problem = _ROWS_IN_A_CELL
+        problem = _quote_problem(lines, cells, delimiter, len(header)) if len(lines) > 1 else ""
         if not problem:
             yield _record(number, cells, header)
             continue
@@ -97,11 +85,13 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
         for place, line in enumerate(lines, start=number):
             if not line.strip():
                 continue
-            record = Record(place, None, problem, line.strip())
+            try:
+                record = _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
+            except csv.Error:
+                record = Record(place, None, problem, line.strip())
             # The last line of such a cell would otherwise count as a row that begins in the middle of a text.
-            if problem != _ROWS_IN_A_CELL or line.count('"') % 2 == 0:
-                with suppress(csv.Error):
-                    record = _record(place, next(csv.reader([line], delimiter=delimiter, strict=True)), header)
+            if problem == _ROWS_IN_A_CELL and line.count('"') % 2:
+                record = Record(place, None, problem, line.strip())
             yield record
 
 
@@ -149,6 +139,20 @@ def read_records(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, S
     except csv.Error as error:
         problem = f"malformed CSV ({error}); look for an unclosed quotation mark"
         raise InputError(f"{path}:{first + 1}: {problem}") from error
+
+
+def _quote_problem(lines: Sequence[str], cells: Sequence[str], delimiter: str, n_columns: int) -> str:
+    """Return the problem of a record of lines that a stray quotation mark may have joined; "" if it is sound."""
+    # A cell may have line breaks. In that case its last quotation mark ends a cell, the record has as many cells as the
+    # header, and its lines are not valid rows by themselves.
+    try:
+        next(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error:
+        return _STRAY_QUOTE
+    if len(cells) != n_columns:
+        return _STRAY_QUOTE
+    reads_as_rows = all(line.count(delimiter) == n_columns - 1 for line in lines)
+    return _ROWS_IN_A_CELL if reads_as_rows else ""
 
 
 def _record(number: int, cells: Sequence[str], header: Sequence[str]) -> Record:
