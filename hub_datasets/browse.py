@@ -34,9 +34,7 @@ def show(lexicon: Lexicon, concept: str) -> str:
         near = get_close_matches(concept, lexicon.concepts, n=3)
         for code in LANGUAGES:
             near += [name for name, entry in lexicon.of(code).items() if entry.idiom == concept]
-        hint = (
-            f"near it: {', '.join(dict.fromkeys(near))}" if near else "turkic-idiom dataset show --out FILE lists them"
-        )
+        hint = f"near it: {', '.join(dict.fromkeys(near))}" if near else "`dataset show --out FILE` lists them"
         raise InputError(f"{lexicon.source}: no concept {display(concept)}; {hint}")
     lines = [f"{concept}: {lexicon.concepts[concept].gloss}"]
     for code, language in LANGUAGES.items():
