@@ -47,7 +47,7 @@ _TYPES = {
     "real": pa.float64(),
     "truth": pa.bool_(),
     "offsets": _OFFSETS,
-    "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS})),
+    "examples": pa.list_(pa.struct({"text": _TEXT, "spans": _OFFSETS, "topic": _TEXT})),
     "spans": pa.list_(pa.struct({"start": _NUMBER, "end": _NUMBER, "text": _TEXT})),
 }
 SCHEMAS: dict[str, pa.Schema] = {}  # of the tables in ``schemas.toml``

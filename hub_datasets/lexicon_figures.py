@@ -8,11 +8,10 @@ from hub_datasets.cleaning import without_infinitive
 from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language
-from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry, FurtherExample, Lexicon
 from turkic_idiom_tasks.lexicon.support import needs_support, supported
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.orthography import fold, share_stem
-from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import TEST, span_split
 
 NOT_READ = "not read"  # the status of an entry without one
@@ -76,12 +75,13 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
 
 def _variety(entries: Iterable[Entry]) -> dict[str, float | int | None]:
     """Return how many sentences have an idiom and how many have none, and shares of the former by form and length."""
-    sentences: list[tuple[str, Sequence[Span]]] = []
+    sentences: list[FurtherExample] = []
     for entry in entries:
-        sentences += [(further.text, further.spans) for further in entry.examples]
+        sentences += entry.examples
         if entry.example is not None and entry.spans is not None:
-            sentences.append((entry.example, entry.spans))
-    with_idiom = [(text, text[spans[-1].end :]) for text, spans in sentences if spans]
+            sentences.append(FurtherExample(entry.example, entry.spans, entry.topic))
+    of_idioms = [sentence for sentence in sentences if sentence.spans]
+    with_idiom = [(sentence.text, sentence.text[sentence.spans[-1].end :]) for sentence in of_idioms]
     lengths = [len(text.split()) for text, _ in with_idiom]
 
     def share(cases: Iterable[bool]) -> float | None:
@@ -96,6 +96,7 @@ def _variety(entries: Iterable[Entry]) -> dict[str, float | int | None]:
         "8_to_16_words": share(7 < length <= 16 for length in lengths),
         "over_16_words": share(length > 16 for length in lengths),
         "idiom_before_the_end": share(any(map(str.isalpha, rest)) for _, rest in with_idiom),
+        "modern_topics": share(sentence.topic is not None for sentence in of_idioms) or None,  # None: not labelled
     }
 
 

@@ -4,6 +4,8 @@ import json
 import math
 import shutil
 from collections import defaultdict
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
@@ -12,6 +14,7 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
+from lm_eval.tasks._index import TaskIndex
 
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 
@@ -41,9 +44,16 @@ class Scripted(LM):
         return chat_history[-1]["content"]
 
 
+@cache
+def _index():
+    return TaskIndex.build([TASK_FOLDER])  # takes a second
+
+
 def our_tasks(**options):
     """The tasks of our folder alone: starts at once."""
-    return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False, **options)
+    index = {name: replace(entry) for name, entry in _index().items()}
+    with patch.object(TaskIndex, "build", staticmethod(lambda paths: index)):
+        return TaskManager(include_path=str(TASK_FOLDER), include_defaults=False, **options)
 
 
 @pytest.fixture(scope="session")

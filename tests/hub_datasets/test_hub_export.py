@@ -31,7 +31,7 @@ def lexicon(tmp_path):
     turkish = [Entry(c, f"{word} tutmak", f"{word} anlamı") for c, (word, _) in zip(concepts, words, strict=True)]
     spans, variants = (Span(0, 10),), ("ağzını tutmak",)
     turkish[0] = Entry(TEST[0], "ağız tutmak", "ağız anlamı", "Ağız tuttu.", spans, variants, status={"ok": True})
-    further = (FurtherExample("Baş mı tutmuş?", (Span(0, 3), Span(7, 13))), FurtherExample("Başını tuttu.", ()))
+    further = (FurtherExample("Baş mı tutmuş?", (Span(0, 3), Span(7, 13)), "work"), FurtherExample("Başını tuttu.", ()))
     turkish[3] = dataclasses.replace(turkish[3], examples=further)
     azerbaijani = [Entry(c, f"{word} tutmaq", None) for c, (_, word) in zip(concepts, words, strict=True)]
     concepts = [Concept(c, "gloss", "verb") for c in concepts]

@@ -23,7 +23,7 @@ from turkic_idiom_tasks.tasks.items.item_types import Item, Option, balanced
 from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, KINDS, build_items, item_sets, items_of_set, kind_of
 from turkic_idiom_tasks.tasks.items.likeness import SharedWords, SimilarSpelling, letter_overlap
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
-from turkic_idiom_tasks.tasks.items.scoring import image_of, produced_shares
+from turkic_idiom_tasks.tasks.items.scoring import image_of, right_shares
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
 from turkic_idiom_tasks.tasks.items.written import BLANK
 
@@ -254,8 +254,8 @@ def test_a_hard_item_is_one_whose_idiom_at_most_half_of_the_panel_produced(
     dataset, task, language, concept, n_produced
 ):
     items = {item.concept: item for item in build_items(dataset, task, language)}
-    shares = produced_shares(task, [items[concept]], dataset.lexicon)
-    assert shares == {concept: pytest.approx(n_produced / 3)}
+    shares = right_shares(task, [items[concept]], dataset.lexicon)
+    assert shares == {items[concept].id: pytest.approx(n_produced / 3)}
     hard = build_items(dataset, f"{task}_hard", language)
     assert (items[concept] in hard) == (n_produced <= 1)
     assert set(hard) < set(items.values())
@@ -265,8 +265,8 @@ def test_of_items_with_options_the_share_that_chose_the_right_concept_is_kept(da
     items = {item.concept: item for item in build_items(dataset, "meaning_rivals", "uz")}
     # One of three readers chose another meaning; in the second one named another one besides the right one
     asked = [items["change-the-subject"], items["gag-someone"]]
-    shares = produced_shares("meaning_rivals", asked, dataset.lexicon)
-    assert shares == {"change-the-subject": pytest.approx(2 / 3), "gag-someone": 1}
+    shares = right_shares("meaning_rivals", asked, dataset.lexicon)
+    assert list(shares.values()) == [pytest.approx(2 / 3), 1]
 
 
 def test_hard_items_of_every_kind_are_about_the_idioms_that_the_panel_did_not_produce(dataset):

@@ -58,7 +58,7 @@ def test_what_the_panel_produced_is_shown_of_open_tasks_that_it_answered(capsys)
     assert gagauz["hard"] == 0  # too few to ask
     assert main(["lm", "stats", "-k", "meaning", "-l", "kk", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["panel"] == []
-    assert main(["lm", "stats", "-k", "situation", "-l", "tk"]) == 0
+    assert main(["lm", "stats", "-k", "situation_open", "-l", "tk"]) == 0  # the items of its kind
     printed = capsys.readouterr().out
     assert re.match(r"set +items +concepts +hard .*\nsituation_tk +66 +66 +6 ", printed)
     assert re.search(r"\nset +items +right *\nsituation_open_tk +66 +89\.9 *\n", printed)

@@ -52,7 +52,7 @@ lm_app = command_group(
 
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", "-k", metavar="KIND", help="Such as meaning; may be repeated.  [default: all]"),
+    typer.Option("--kind", "-k", metavar="KIND", help="Such as meaning or recall; may be repeated.  [default: all]"),
 ]
 Languages = Annotated[
     list[str] | None,
@@ -124,7 +124,7 @@ def stats(
     from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, items_of_set, kind_of
     from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
     from turkic_idiom_tasks.tasks.items.prompts import cost
-    from turkic_idiom_tasks.tasks.items.scoring import produced_shares
+    from turkic_idiom_tasks.tasks.items.scoring import right_shares
 
     rows: list[dict[str, Any]] = []
     dataset = open_dataset(data)
@@ -143,7 +143,7 @@ def stats(
                 continue
             item_set = ItemSet(task, own.language, own.target)
             items = items_of_set(dataset, item_set)
-            shares = produced_shares(task, items, dataset.lexicon).values()
+            shares = right_shares(task, items, dataset.lexicon).values()
             if shares:
                 right = sum(shares) / len(shares)
                 row["panel"].append({"set": item_set.name, "items": len(shares), "right": right})
@@ -306,9 +306,10 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
 
 def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
-    from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set
+    from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set, kind_of
 
-    for kind in kinds or ():
+    kinds = [kind_of(task) for task in kinds or ()]
+    for kind in kinds:
         check_kind(kind)
     # Items are made for one set at a time, because those of all sets take half a minute.
     codes = [get_language(code).code for code in languages or ()]

@@ -99,6 +99,8 @@ def as_spans(value: Any) -> tuple[Span, ...] | None:
 _Id = Annotated[str, AfterValidator(concept_id)]
 _Note = Annotated[str, AfterValidator(_note)]
 _Text = Annotated[str, AfterValidator(_text)]
+# Part of modern life in which a sentence plays; None where it is another one or not known
+_Topic = Literal["work", "media", "internet", "politics", "school", "sport"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class FurtherExample:
 
     text: _Text
     spans: Annotated[tuple[Span, ...], BeforeValidator(lambda value: () if value == [] else as_spans(value))]
+    topic: _Topic = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ class Entry:
     spans: Annotated[tuple[Span, ...] | None, BeforeValidator(as_spans)] = None  # of the idiom in the example
     variants: tuple[_Text, ...] = ()  # other citation forms
     examples: tuple[FurtherExample, ...] = ()  # for training; one without spans has no idiom, or its words literally
+    topic: _Topic = None  # of the example
     literal_example: _Text | None = None  # sentence with the same words in literal use
     # The sentence that the next two reword, where it is not the example: an example whose context leaves no doubt about
     # the idiom seldom stays sensible with a literal rewording.
@@ -167,7 +171,10 @@ class Entry:
         if self.spans is not None:
             row["spans"] = offsets(self.spans)
         if self.examples:
-            row["examples"] = [{"text": further.text, "spans": offsets(further.spans)} for further in self.examples]
+            row["examples"] = []
+            for further in self.examples:
+                topic = {"topic": further.topic} if further.topic else {}
+                row["examples"].append({"text": further.text, "spans": offsets(further.spans)} | topic)
         return json.dumps(row, ensure_ascii=False)
 
 

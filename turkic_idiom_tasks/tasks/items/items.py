@@ -12,7 +12,7 @@ from turkic_idiom_tasks.tasks.items.found import found_items
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
 from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Kind
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL, SITUATION_OPEN, open_item
-from turkic_idiom_tasks.tasks.items.scoring import HARD, produced_shares
+from turkic_idiom_tasks.tasks.items.scoring import HARD, right_shares
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
 
@@ -108,7 +108,9 @@ def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) 
 
 @lru_cache(maxsize=64)
 def _produced(dataset: Dataset, task: str, language: str) -> dict[str, float]:
-    return produced_shares(task, _items(dataset, task, language, language, TEST), dataset.lexicon)
+    items = _items(dataset, task, language, language, TEST)
+    shares = right_shares(task, items, dataset.lexicon)
+    return {item.concept: shares[item.id] for item in items if item.id in shares}
 
 
 @lru_cache(maxsize=4)

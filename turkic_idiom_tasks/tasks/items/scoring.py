@@ -189,28 +189,31 @@ def _is_placed(answer: str, item: Item, entry: Entry) -> bool:
     return spans[0].start == first and spans[-1].end >= last - n_closing_signs
 
 
-def produced_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[str, float]:
-    """Return concept -> share of the panel whose first answer is right, of the items that the panel was asked.
+def right_shares(task: str, items: Sequence[Item], lexicon: Lexicon) -> dict[str, float]:
+    """Return id of an item -> share of the panel whose first answer is right, of the items that the panel was asked.
 
-    In an open task a right answer is an accepted one; where there are options, the concept of the right one.
+    In an open task a right answer is an accepted one.
     """
     # Not stored, because they change with the judged answers as the scores of models do
     shares = {}
     for item in items:
-        answers = panel_answers().get((task, item.language), {}).get(item.concept)
+        answers = _panel_answers().get((task, item.id))
         if answers and task in OPEN_TASKS:
             judgements = judge_open(task, [item] * len(answers), answers, lexicon)
-            shares[item.concept] = sum(judgement["accepted"] for judgement in judgements) / len(answers)
+            shares[item.id] = sum(judgement["accepted"] for judgement in judgements) / len(answers)
         elif answers:
-            shares[item.concept] = answers.count(item.concept) / len(answers)
+            right = item.options[item.gold]
+            shares[item.id] = answers.count(right.concept or right.text) / len(answers)
     return shares
 
 
 @cache
-def panel_answers() -> dict[tuple[str, str], dict[str, list[str | None]]]:
-    """Return task and language -> concept -> the first answer of each reader; None from one who knew no idiom."""
-    answers: dict[tuple[str, str], dict[str, list[str | None]]] = {}
+def _panel_answers() -> dict[tuple[str, str], list[str | None]]:
+    """Return (task, id of an item) -> the first answer of each reader; None from one who knew no idiom.
+
+    With options it is the concept of the chosen one, in `usage` the sense.
+    """
+    firsts = {}
     for _, row, _ in read_json_lines(_PANEL):
-        firsts = [reader[0] if reader else None for reader in row["answers"]]
-        answers.setdefault((row["kind"], row["language"]), {})[row["concept"]] = firsts
-    return answers
+        firsts[row["task"], row["item"]] = [reader[0] if reader else None for reader in row["answers"]]
+    return firsts
