@@ -58,7 +58,7 @@ def test_the_stock_client_loads_what_the_readme_declares(lexicon, tmp_path):
     expected = [{"query-id": f"tur:{concept}", "corpus-id": f"azj:{concept}", "score": 1} for concept in sorted(TEST)]
     assert load("T1-tur-azj-qrels")["test"].to_list() == expected
     (row,) = (row for row in load("lexicon-tr")["test"] if row["concept"] == TRAIN[0])
-    assert row["examples"][0] == {"text": "Baş mı tutmuş?", "spans": [[0, 3], [7, 13]]}
+    assert row["examples"][0] == {"text": "Baş mı tutmuş?", "spans": [[0, 3], [7, 13]], "topic": "work"}
     loaded, ours = load("span-tr"), lexicon_sentences(lexicon, "tr")
     assert {split: len(part) for split, part in loaded.items()} == {s: len(part) for s, part in ours.items() if part}
     tags = loaded["test"].features["ner_tags"].feature
