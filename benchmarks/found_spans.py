@@ -22,6 +22,7 @@ from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier, score_predictions
 
 LENGTHS = ((1, 8), (9, 16), (17, 30), (31, 1000))  # words
+NEWS = ("ntrex", "xwmt", "ud-tr-boun", "ud-tr-penn", "ud-tr-pud")  # corpora that are news, or mostly
 
 
 def parts_of(seen_idioms: set[str]) -> dict[str, Callable[[TaggedSentence], bool]]:
@@ -29,6 +30,7 @@ def parts_of(seen_idioms: set[str]) -> dict[str, Callable[[TaggedSentence], bool
     parts: dict[str, Callable[[TaggedSentence], bool]] = {
         "unseen idiom": lambda row: bool(row.spans()) and row.idiom not in seen_idioms,
         "seen idiom": lambda row: row.idiom in seen_idioms,
+        "news": lambda row: row.id.startswith(NEWS),
         "interrupted": lambda row: row.tags.count("B-IDIOM") > 1,
     }
     for low, high in LENGTHS:
