@@ -306,11 +306,9 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
 
 def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[str] | None) -> dict[str, Sequence[Item]]:
     """Return name -> items of the sets asked for; those without items are named on stderr."""
-    from turkic_idiom_tasks.tasks.items.items import check_kind, item_sets, items_of_set, kind_of
+    from turkic_idiom_tasks.tasks.items.items import item_sets, items_of_set, known_kind
 
-    kinds = [kind_of(task) for task in kinds or ()]
-    for kind in kinds:
-        check_kind(kind)
+    kinds = [known_kind(task) for task in kinds or ()]
     # Items are made for one set at a time, because those of all sets take half a minute.
     codes = [get_language(code).code for code in languages or ()]
     wanted = []

@@ -42,11 +42,11 @@ def build_items(
     The set is of a kind or of an open task. The languages are those of the idiom and, only for a directed kind, of the
     options (`target`). The split ``train`` is for examples in a prompt. A dataset without entries is an InputError.
     """
-    check_kind(kind_of(kind))
+    is_directed = KINDS[known_kind(kind)].is_directed
     source = get_language(language).code
     other = get_language(target).code if target is not None else source
-    if KINDS[kind_of(kind)].is_directed == (other == source):
-        needed = "two different languages" if KINDS[kind_of(kind)].is_directed else "one language"
+    if is_directed == (other == source):
+        needed = "two different languages" if is_directed else "one language"
         raise usage_error(f"items of kind {kind} need {needed}, not language {language!r} with target {target!r}")
     return _items(dataset, kind, source, other, split)
 
@@ -62,10 +62,11 @@ def whole_of(task: str) -> str:
     return HARD_TASKS.get(task, task)
 
 
-def check_kind(kind: str) -> None:
-    """Raise InputError if there is no such kind of items."""
-    if kind not in KINDS:
-        raise usage_error(f"unknown kind of items {kind!r}; known: {', '.join(KINDS)}")
+def known_kind(task: str) -> str:
+    """Return the kind of the items of a task; raise InputError if there is none."""
+    if kind_of(task) not in KINDS:
+        raise usage_error(f"unknown kind of items {task!r}; known: {', '.join(KINDS)}")
+    return kind_of(task)
 
 
 def items_of_set(dataset: Dataset, item_set: ItemSet, *, split: str = TEST) -> tuple[Item, ...]:
