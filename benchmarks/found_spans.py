@@ -22,7 +22,7 @@ from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier, score_predictions
 
 LENGTHS = ((1, 8), (9, 16), (17, 30), (31, 1000))  # words
-NEWS = ("ntrex", "xwmt", "ud-tr-boun", "ud-tr-penn", "ud-tr-pud")  # corpora that are news, or mostly
+NEWS = ("ntrex", "xwmt", "ud-tr-boun", "ud-tr-penn", "ud-tr-pud")  # corpora with much news
 
 
 def parts_of(seen_idioms: set[str]) -> dict[str, Callable[[TaggedSentence], bool]]:

@@ -267,6 +267,7 @@ def test_of_items_with_options_the_share_that_chose_the_right_concept_is_kept(da
     asked = [items["change-the-subject"], items["gag-someone"]]
     shares = right_shares("meaning_rivals", asked, dataset.lexicon)
     assert list(shares.values()) == [pytest.approx(2 / 3), 1]
+    assert right_shares("meaning_rivals", [replace(asked[0], id="meaning_rivals_uz/new")], dataset.lexicon) == {}
 
 
 def test_hard_items_of_every_kind_are_about_the_idioms_that_the_panel_did_not_produce(dataset):

@@ -99,7 +99,7 @@ def as_spans(value: Any) -> tuple[Span, ...] | None:
 _Id = Annotated[str, AfterValidator(concept_id)]
 _Note = Annotated[str, AfterValidator(_note)]
 _Text = Annotated[str, AfterValidator(_text)]
-# Part of modern life in which a sentence plays; None where it is another one or not known
+# Part of modern life in which a sentence plays; None where it plays elsewhere, or has no label
 _Topic = Literal["work", "media", "internet", "politics", "school", "sport"] | None
 
 

@@ -65,7 +65,8 @@ def whole_of(task: str) -> str:
 def known_kind(task: str) -> str:
     """Return the kind of the items of a task; raise InputError if there is none."""
     if kind_of(task) not in KINDS:
-        raise usage_error(f"unknown kind of items {task!r}; known: {', '.join(KINDS)}")
+        known = [name for name in (*KINDS, *OPEN_TASKS) if name not in HARD_TASKS]
+        raise usage_error(f"unknown kind of items {task!r}; known: {', '.join(known)}")
     return kind_of(task)
 
 
@@ -91,7 +92,7 @@ def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) 
         return found_items(kind, language, uses) if split == TEST else ()
     if kind in HARD_TASKS:
         if LANGUAGES[language].provisional or LANGUAGES[target].provisional:
-            return ()  # too few: the panel produced all Gagauz idioms but two, and answered in no other such language
+            return ()  # too few: in Gagauz the panel produced all but two, in the others it was not asked to
         whole = _items(dataset, HARD_TASKS[kind], language, target, split)
         if split != TEST:  # examples in a prompt, which the panel was not asked
             return whole
