@@ -74,15 +74,15 @@ def _figures(lexicon: Lexicon, code: str) -> dict[str, Any]:
 
 
 def _variety(entries: Iterable[Entry]) -> dict[str, float | int | None]:
-    """Return how many sentences have an idiom and how many have none, and shares of the former by form and length."""
+    """Return how many sentences have an idiom and how many none, and shares of the former by form, length and topic."""
     sentences: list[FurtherExample] = []
     for entry in entries:
         sentences += entry.examples
         if entry.example is not None and entry.spans is not None:
             sentences.append(FurtherExample(entry.example, entry.spans, entry.topic))
-    of_idioms = [sentence for sentence in sentences if sentence.spans]
-    with_idiom = [(sentence.text, sentence.text[sentence.spans[-1].end :]) for sentence in of_idioms]
-    lengths = [len(text.split()) for text, _ in with_idiom]
+    with_idiom = [row for row in sentences if row.spans]
+    texts = [row.text for row in with_idiom]
+    lengths = [len(text.split()) for text in texts]
 
     def share(cases: Iterable[bool]) -> float | None:
         return sum(cases) / len(with_idiom) if with_idiom else None
@@ -90,13 +90,13 @@ def _variety(entries: Iterable[Entry]) -> dict[str, float | int | None]:
     return {
         "sentences_with_an_idiom": len(with_idiom),
         "sentences_without_an_idiom": len(sentences) - len(with_idiom),
-        "dialogues": share(text.startswith("–") for text, _ in with_idiom),
-        "questions_or_exclamations": share("?" in text or "!" in text for text, _ in with_idiom),
+        "dialogues": share(text.startswith("–") for text in texts),
+        "questions_or_exclamations": share("?" in text or "!" in text for text in texts),
         "up_to_7_words": share(length <= 7 for length in lengths),
         "8_to_16_words": share(7 < length <= 16 for length in lengths),
         "over_16_words": share(length > 16 for length in lengths),
-        "idiom_before_the_end": share(any(map(str.isalpha, rest)) for _, rest in with_idiom),
-        "modern_topics": share(sentence.topic is not None for sentence in of_idioms) or None,  # None: not labelled
+        "idiom_before_the_end": share(any(map(str.isalpha, row.text[row.spans[-1].end :])) for row in with_idiom),
+        "modern_topics": share(row.topic is not None for row in with_idiom) or None,  # None: not labelled
     }
 
 

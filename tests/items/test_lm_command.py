@@ -40,6 +40,7 @@ def test_the_tables_fit_the_terminal(width, monkeypatch, capsys):
     assert max(map(len, printed.splitlines())) <= width
     sizes, accuracies, panel = (line.split() for line in printed.splitlines() if line.startswith("usage_tk"))
     assert sizes[1] == accuracies[1] == panel[1]
+    assert panel[2] == "100.0"  # every reader chose the right sense each time
     assert ("longest" in printed.partition("lexical, random")[2].split("Accuracy")[0]) == (width == 120)
     assert "requests" not in printed
 

@@ -28,10 +28,10 @@ ALL = "turkic_idiom_lm"
 GENERATIVE, OPEN, HARD, PROMPTS = "_gen", "_open", "_hard", "_prompts"  # ends of names
 TO = "_to_"  # before the target language at the end of a name
 FOLDER = TASK_FOLDER / "items"
-# Of the tasks of a kind: raised when its items change, or when the same answers get other scores
+# Of the tasks of a kind: raised when the same lexicon gives other items, or the same answers get other scores
 VERSIONS = defaultdict(lambda: "2.0", dict.fromkeys((CLOZE, RECALL, EQUIVALENT, TRANSLATE), "3.0"))
 VERSIONS[CLOZE_OPEN] = "4.0"
-VERSIONS |= dict.fromkeys((MEANING_RIVALS, EQUIVALENT_RIVALS), "1.0")
+VERSIONS |= dict.fromkeys((MEANING_RIVALS, EQUIVALENT_RIVALS), "2.0")  # 1.0 lacked the concepts of edition 4
 VERSIONS |= {name: VERSIONS[whole] for name, whole in HARD_TASKS.items()}
 SPAN_ENDINGS = ("", "_xml", "_native")  # of the tasks and groups on spans
 GROUP_VERSION = "4.0"  # raised when a group has another mean

@@ -79,8 +79,7 @@ def judge_open(
     A judgement states whether the answer is ``exact``: the form that stood in the sentence, or elsewhere the idiom or a
     variant, in any case; has the ``lemma``: its words have the stems of that form, one by one; is ``accepted``: a form
     of the idiom, of a variant, or of an idiom judged to mean the same or to fit; is ``unjudged``: not accepted, and
-    nobody has read it, so that it may be right; or is ``unreadable``. What is exact has the lemma, and
-    that is accepted.
+    nobody has read it, so that it may be right; or is ``unreadable``. What is exact has the lemma, and so is accepted.
 
     Of several answers to one item, the best counts, and ``first`` states whether the first one is accepted. Another
     number of answers than of items is a ValueError; a lexicon that the items were not made from, an InputError.
