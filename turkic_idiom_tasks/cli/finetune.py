@@ -90,7 +90,7 @@ def span(
     # The cells are those of a grid without adaptation, so that `grid run` goes on from the same checkpoints.
     declared: dict[str, Any] = {"models": tuple(model), "language": language, "adapt": False}
     declared |= {"seeds": tuple(seed or SEEDS), "targets": None if target is None else tuple(target)}
-    part = checked(SpanCells, declared | {"training": settings_of(SpanConfig, values)})
+    part = checked(SpanCells, declared | {"training": settings_of(SpanConfig, values).model_dump()})
     # Everything that can be wrong is looked at before a model is downloaded and trained.
     dataset = open_dataset(data)
     others = [code for code in dataset.span_languages if code != part.language]

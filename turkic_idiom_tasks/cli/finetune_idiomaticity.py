@@ -63,8 +63,9 @@ def idiomaticity(
     Finished seeds are kept, so the same command continues after an interruption. Epochs, learning rate and length are
     those of AStitchInLanguageModels.
     """
+    from turkic_idiom_tasks.encoders.community import pinned_revision
     from turkic_idiom_tasks.metrics.classification import macro_f1
-    from turkic_idiom_tasks.runs.cells import content_revision, pinned_commit
+    from turkic_idiom_tasks.runs.cells import content_revision
     from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 
     log.setLevel(logging.INFO)
@@ -75,7 +76,7 @@ def idiomaticity(
     # torch is loaded only after everything else is checked
     from turkic_idiom_tasks.training.siblings import idiomaticity as training
 
-    pinned, model_revision = pinned_commit(model), content_revision(model)
+    pinned, model_revision = pinned_revision(model), content_revision(model)
     scores = []
     for number in dict.fromkeys(seed or SEEDS):
         folder = out / f"seed-{number}"

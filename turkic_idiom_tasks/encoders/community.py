@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
 
 # From model cards and file listings on the Hub; a field that no public source confirms is left out
@@ -44,7 +45,12 @@ def community_encoders() -> MappingProxyType[str, CommunityEncoder]:
 
 
 def pinned_revision(name: str) -> str | None:
-    """Return the commit at which one of the paper's or the community's encoders is loaded; None is the newest."""
+    """Return the commit at which one of the paper's or the community's encoders is loaded; None is the newest.
+
+    A local folder has none, also one of the same name.
+    """
+    if is_local(name):
+        return None
     revision, _ = PAPER_ENCODERS.get(name, (NO_REVISION, None))
     if revision != NO_REVISION:
         return revision

@@ -17,7 +17,8 @@ class Report:
     def __init__(self, grid: Grid) -> None:
         self.states = grid.states()  # cell -> one of `grid.STATES`
         self.headers = grid.headers()  # of the cells that are done
-        self.failures = grid.failures()  # why cells failed
+        outcomes = (outcome for job in grid.jobs for outcome in job.ended())
+        self.failures = {outcome.cell: outcome.error for outcome in outcomes if outcome.error is not None}
 
     def matrix(self) -> dict[str, dict[str, Counter[str]]]:
         """Return model -> regime -> number of cells in each state, in the order of the grid file."""

@@ -116,11 +116,6 @@ class CellKind(BaseModel, ABC):
         # Only this method imports torch, so that a grid file is checked and the state of a grid shown without it
 
 
-def pinned_commit(model: str) -> str | None:
-    """Return the commit at which a model on the Hub is loaded; None for the newest one and for a local folder."""
-    return None if is_local(model) else pinned_revision(model)
-
-
 def content_revision(model: str) -> str | None:
     """Return the content hash of a local model, the commit that is pinned for one on the Hub, or None."""
     if not is_local(model):

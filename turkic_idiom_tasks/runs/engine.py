@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders import char_ngrams
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
 from turkic_idiom_tasks.encoders.poolings import native_pooling
@@ -21,10 +23,9 @@ from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.results.predictions import Prediction, Rankings, Similarities, SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, build_record
 from turkic_idiom_tasks.results.scored import score_all
-from turkic_idiom_tasks.runs.cells import pinned_commit
 
 Prompts = Mapping[str, Mapping[str, str]]  # task -> role -> prompt before the texts; what is missing has none
-Progress = Callable[[str, int, int, str], None]  # takes the task, how many of how many are done, and their unit
+Progress = Callable[[str, int, int], None]  # takes what is being done, such as ``T2, texts``; how much, and of how much
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +53,7 @@ def score_encoder(
     """Yield the prediction of a model for every subset under every pooling as soon as it is there.
 
     The datasets are by the short names of tasks. The poolings are from `LoadedModel.chosen_pooling`; None stands for
-    mteb's own evaluation. The unit of the progress is ``texts`` while they are encoded, ``subsets`` while ranked.
+    mteb's own evaluation.
     """
     ours = [pooling for pooling in poolings if pooling is not None]
     # the clock stands still while the caller scores and writes a result: it starts again after each `yield`
@@ -72,7 +73,7 @@ def score_encoder(
         for task in dict.fromkeys(task for task, _ in keys):
             of_task = [key for key in keys if key[0] == task]
             for number, key in enumerate(of_task):
-                progress(task, number, len(of_task), "subsets")
+                progress(task, number, len(of_task))
                 start = time.perf_counter()
                 prediction, row = loaded.evaluate_subset(datasets[task], key, batch_size=batch_size)
                 yield EncoderResult(key, None, prediction, time.perf_counter() - start, mteb_row=row)
@@ -89,7 +90,7 @@ def score_untuned(
 ) -> dict[str, Record]:
     """Return choice of a pooling -> record of all subsets by an untuned model of a grid, of any kind."""
     start = time.perf_counter()
-    loaded = resolve_model(model, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
+    loaded = resolve_model(model, revision=pinned_revision(model), trust_remote_code=trust_remote_code)
     pooling_of = {choice: loaded.chosen_pooling(choice) for choice in choices}
     predictions: dict[str | None, dict[SubsetKey, Prediction]] = {pooling: {} for pooling in pooling_of.values()}
     throughputs: dict[str | None, Throughput | None] = {}
@@ -129,10 +130,6 @@ def predict(
     progress: Progress = lambda *step: None,
 ) -> Iterator[tuple[SubsetKey, dict[str, Prediction]]]:
     """Yield (task, subset) and pooling -> prediction by cosine similarity, retrieval first."""
-
-    def encode(task: str, texts: Sequence[str]) -> None:
-        vectors.add(texts, progress=lambda n_done, n_all: progress(task, n_done, n_all, "texts"))
-
     # Task by task, so that a finished one can be kept before the texts of the next are encoded; those that it shares
     # with an earlier one are not encoded again
     for task in TASKS:
@@ -146,20 +143,20 @@ def predict(
             texts[subset] = (queries, documents)
         # all subsets in one call, so that batches hold texts of similar length
         every_text = [text for queries, documents in texts.values() for text in (*queries, *documents)]
-        encode(task, every_text)
+        vectors.add(every_text, progress=partial(progress, f"{task}, texts"))
         for number, (subset, (queries, documents)) in enumerate(texts.items(), start=1):
             pool = datasets[task].pool(task, subset)
             rankings: dict[str, Prediction] = {}
             for pooling in vectors.poolings:
                 similarities = vectors.of(pooling, queries) @ vectors.of(pooling, documents).T
                 rankings[pooling] = Rankings.from_similarities(pool, similarities)
-            progress(task, number, len(subsets), "subsets")
+            progress(task, number, len(subsets))
             yield (task, subset), rankings
     for task, subset in keys:
         if task in SIMILARITY_TASKS:
             pairs = datasets[task].pairs(task, subset)
             prompt = prompts.get(task, {}).get(SENTENCE, "")
-            encode(task, [prompt + text for text in pairs.texts])
+            vectors.add([prompt + text for text in pairs.texts], progress=partial(progress, f"{task}, texts"))
             first = [prompt + row.sentence1 for row in pairs.rows]
             second = [prompt + row.sentence2 for row in pairs.rows]
             similarities_by_pooling: dict[str, Prediction] = {}
@@ -181,11 +178,12 @@ def encode_glosses(
     """
     with quiet_libraries():
         loaded = resolve_model(model)
-    if loaded.encoder is None:
-        raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
-    pooling = loaded.pooling or native_pooling(loaded.encoder)
-    if pooling is None:
-        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
+    pooling = None if loaded.encoder is None else loaded.pooling or native_pooling(loaded.encoder)
+    if loaded.encoder is None or pooling is None:
+        problem = f"its own pooling is none of the five; choose one: '{model} (pooling=mean)'"
+        if loaded.encoder is None:
+            problem = f"no transformer; alignment takes transformers and {char_ngrams.NAME}"
+        raise usage_error(f"{model}: {problem}")
     encoder = PooledEncoder(loaded.encoder, model_id=model)
     joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
     return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]

@@ -1,11 +1,8 @@
 """Reading of a grid file: YAML with a part for each kind of cell; what a part leaves out has the paper's value."""
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import display, read_yaml
@@ -14,7 +11,7 @@ from turkic_idiom_tasks.runs.idiomaticity import IdiomaticityCells
 from turkic_idiom_tasks.runs.retrieval import RetrievalCells
 from turkic_idiom_tasks.runs.similarity import SimilarityCells
 from turkic_idiom_tasks.runs.spans import SpanCells
-from turkic_idiom_tasks.training.config import first_problem
+from turkic_idiom_tasks.training.config import checked
 
 KINDS: dict[str, type[CellKind]] = {
     kind.name: kind for kind in (RetrievalCells, SpanCells, SimilarityCells, IdiomaticityCells)
@@ -39,29 +36,24 @@ def read_grid_file(path: Path) -> list[CellKind]:
             continue
         place, part = f"{path}: {name}", content[name]
         _check_keys(part, kind.model_fields, place=place)
-        if TRAINING in part:
+        if part.get(TRAINING):
             config: Any = kind.model_fields[TRAINING].annotation
             settings = [setting for setting in config.model_fields if setting not in kind.set_by_cells]
             _check_keys(part[TRAINING], settings, place=f"{place}: {TRAINING}")
-        try:
-            # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
-            parts.append(kind.model_validate_json(json.dumps(part, default=str)))  # YAML makes dates of some texts
-        except ValidationError as error:
-            raise InputError(f"{place}: {first_problem(error)}") from error
-    if not parts:
-        raise InputError(
-            f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
-        )
+        parts.append(checked(kind, part, place=place))
     return parts
 
 
 def _check_keys(content: Any, known: Iterable[str], *, place: str) -> None:
-    """Raise InputError if a value is no mapping, or has unknown keys."""
+    """Raise InputError if a value is no mapping, is empty, or has unknown keys."""
     # Before pydantic does, whose error would not name the nearest known key
     names = list(known)
-    problems = [] if isinstance(content, Mapping) else [f"must be a mapping, not {display(content)}"]
-    for key in content if not problems else ():
-        if key not in names:
-            problems.append(f"unknown key {display(key)}{nearest(str(key), names)}")
+    problems = []
+    if not isinstance(content, Mapping) or not content:
+        problems.append(f"must be a mapping with keys, not {display(content)}")
+    else:
+        for key in content:
+            if key not in names:
+                problems.append(f"unknown key {display(key)}{nearest(str(key), names)}")
     if problems:
         raise InputError(f"{place}: {'; '.join(problems)}; known keys: {', '.join(names)}")

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.predictions import IDIOMATICITY
 from turkic_idiom_tasks.results.record import DataName, Record, Training, build_record, count_parameters
@@ -21,7 +22,6 @@ from turkic_idiom_tasks.runs.cells import (
     Seeds,
     content_revision,
     one_of,
-    pinned_commit,
 )
 from turkic_idiom_tasks.training.config import SEEDS, IdiomaticityConfig
 from turkic_idiom_tasks.training.siblings.labelled import (
@@ -76,7 +76,7 @@ class IdiomaticityCells(CellKind):
         # The setups of a model and a seed begin with the same training, without sentences of the test idioms
         shared = self._rows(dataset, cells[0].regime)
         classifier = load_classifier(
-            model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code
+            model, seed=seed, revision=pinned_revision(model), trust_remote_code=trust_remote_code
         )
         first = train_stage(classifier, shared.stages[0], shared.development, config=self.training, seed=seed)
         # Each record states the whole time of its result, as if its cell had been run alone.

@@ -11,12 +11,13 @@ from pydantic import JsonValue, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS, target_language
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.names import CROSS_LINGUAL, MONOLINGUAL, NATIVE, POOLINGS, PRETRAINED, REGIMES
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import target_codes
 from turkic_idiom_tasks.results.predictions import SubsetKey
 from turkic_idiom_tasks.results.record import DataName, Record, Throughput, Training, build_record, count_parameters
-from turkic_idiom_tasks.runs.cells import AtLeastOne, Cell, CellKind, Finish, Names, Seeds, one_of, pinned_commit
+from turkic_idiom_tasks.runs.cells import AtLeastOne, Cell, CellKind, Finish, Names, Seeds, one_of
 from turkic_idiom_tasks.training.config import RetrievalConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 
@@ -100,7 +101,7 @@ class RetrievalCells(CellKind):
                 cell.model,
                 task=data.task,
                 pooling=pooling,
-                revision=pinned_commit(cell.model),
+                revision=pinned_revision(cell.model),
                 trust_remote_code=trust_remote_code,
             )
             loaded = time.perf_counter()

@@ -62,16 +62,13 @@ class ModelRun:
 class _Unit:
     """A model under one pooling on one task, with its finished results."""
 
+    name: str  # of the model in results, with the pooling if one was chosen
     short: str  # name of the task
     folder: TaskFolder
     subsets: tuple[str, ...]  # to score
     settings: dict[str, Any]  # everything that decides a result besides the model and the data
     scored: dict[str, ScoredSubset] = field(default_factory=dict)
     headers: dict[str, Header] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return str(self.folder.meta.name)
 
     @property
     def missing(self) -> list[SubsetKey]:
@@ -228,6 +225,7 @@ def _units(
         for short in dict.fromkeys(task for task, _ in keys):
             task = task_class(short)(dataset=datasets[short])
             yield _Unit(
+                name=str(meta.name),
                 short=short,
                 folder=TaskFolder(options.output, task, datasets[short], meta, options.overwrite),
                 subsets=tuple(subset for name, subset in keys if name == short),
@@ -276,10 +274,6 @@ def _compute(
     note: Callable[[str], None],
 ) -> None:
     """Compute the missing results of units from the same passes; write each, and mteb's file after the last one."""
-
-    def progress(task: str, n_done: int, n_all: int, counted: str) -> None:
-        reporter.progress(f"{place}, {task}, texts" if counted == "texts" else f"{place}, {task}", n_done, n_all)
-
     for unit in {unit.short: unit for unit in units}.values():
         if any((unit.settings["prompts"] or {}).values()):
             note(f"{loaded.meta.name}, {FULL_NAMES[unit.short]}: prompts {unit.settings['prompts']}")
@@ -291,7 +285,7 @@ def _compute(
         list(dict.fromkeys(unit.settings["pooling"] for unit in units)),
         batch_size=options.batch_size,
         first_layer=options.first_layer,
-        progress=progress,
+        progress=lambda step, n_done, n_all: reporter.progress(f"{place}, {step}", n_done, n_all),
     )
     for result in results:
         for unit in units:

@@ -17,6 +17,7 @@ from pydantic import JsonValue, PositiveInt, model_validator
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.base import PairDataset
 from turkic_idiom_tasks.dataset.similarity import ASTITCH_STS, CHENGYU_STS, STS, content_digest
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import (
     INITIAL_VECTORS,
@@ -40,7 +41,6 @@ from turkic_idiom_tasks.runs.cells import (
     Names,
     Seeds,
     one_of,
-    pinned_commit,
 )
 from turkic_idiom_tasks.training.config import (
     COSINE,
@@ -63,6 +63,7 @@ from turkic_idiom_tasks.training.triplets import (
 )
 
 SIMILARITY = "similarity"
+_TASKS = {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}  # source -> short name of its task
 
 
 class SimilarityCells(CellKind):
@@ -94,11 +95,6 @@ class SimilarityCells(CellKind):
             self.idiom_tokens, classifier=self.idiomaticity_classifier, sentences=self.pretrain_sentences
         )
         return self
-
-    @property
-    def task(self) -> str:
-        """Return the short name of the task."""
-        return {LEXICON: STS, ASTITCH: ASTITCH_STS, CHENGYU: CHENGYU_STS}[self.source]
 
     @cached_property
     def sentences(self) -> list[str]:
@@ -171,9 +167,9 @@ class SimilarityCells(CellKind):
     def start(self, cells: Sequence[Cell], dataset: Dataset, *, folder: Path, trust_remote_code: bool) -> Finish:
         """Build the triplets; the cells share no other work."""
         triplets = self._triplets(dataset)
-        data = dataset
+        data, task = dataset, _TASKS[self.source]
         if self.source != LEXICON:
-            data = PairDataset(self.task, self.source, triplets.test)
+            data = PairDataset(task, self.source, triplets.test)
 
         def finish(cell: Cell) -> Record:
             if cell.regime != PRETRAINED:
@@ -185,9 +181,9 @@ class SimilarityCells(CellKind):
             records = score_untuned(
                 cell.model,
                 data,
-                [(self.task, subset) for subset in triplets.test],
+                [(task, subset) for subset in triplets.test],
                 [choice],
-                prompts=lambda loaded: loaded.prompts(self.task),
+                prompts=lambda loaded: loaded.prompts(task),
                 trust_remote_code=trust_remote_code,
             )
             return records[choice]
@@ -212,7 +208,7 @@ class SimilarityCells(CellKind):
             cell.model,
             task="T2",  # a task of retrieval; sentences have a prompt of their own
             pooling=self.training.pooling,
-            revision=pinned_commit(cell.model),
+            revision=pinned_revision(cell.model),
             trust_remote_code=trust_remote_code,
         )
         config: dict[str, JsonValue] = {}
@@ -252,8 +248,9 @@ class SimilarityCells(CellKind):
             "revision": triplets.revision,
         }
         predictions: dict[SubsetKey, Prediction] = {}
+        task = _TASKS[self.source]
         for subset, values in similarities_of_subsets(trainee.model, triplets.test).items():
-            predictions[self.task, subset] = Similarities(self.task, triplets.test[subset], values)
+            predictions[task, subset] = Similarities(task, triplets.test[subset], values)
         return build_record(
             cell.model,
             predictions,

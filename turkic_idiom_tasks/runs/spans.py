@@ -12,6 +12,7 @@ from pydantic import AfterValidator, JsonValue, PositiveInt, model_validator
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.sentences import TestSentences
+from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import read_json
@@ -37,7 +38,6 @@ from turkic_idiom_tasks.runs.cells import (
     Size,
     cell_name,
     content_revision,
-    pinned_commit,
 )
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
@@ -74,10 +74,11 @@ class SpanCells(CellKind):
 
     def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
         """Yield a job for each model and seed: the source language, then each other one by growing size."""
-        if self.language not in dataset.span_languages:
+        trainable = [code for code in dataset.span_languages if dataset.sentences(code)[TRAIN]]
+        if self.language not in trainable:
             raise InputError(
                 f"{dataset.path}: no annotated {self.language} sentences to train on; found "
-                f"{', '.join(dataset.span_languages) or 'none in any language'}; choose another language or other data"
+                f"{', '.join(trainable) or 'none in any language'}; choose another language or other data"
             )
         sizes: dict[str, list[Size]] = {}
         for target in dataset.span_languages:
@@ -185,7 +186,9 @@ class SpanCells(CellKind):
 
         start, seed = time.perf_counter(), decides["seed"]
         splits = dataset.sentences(self.language)
-        classifier = load_untuned(model, seed=seed, revision=pinned_commit(model), trust_remote_code=trust_remote_code)
+        classifier = load_untuned(
+            model, seed=seed, revision=pinned_revision(model), trust_remote_code=trust_remote_code
+        )
         outcome = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
         scores = score_predictions(sentences, _tag(classifier, sentences))

@@ -1,6 +1,7 @@
 """Settings of fine-tuning, named as in a grid file and after ``--set``, and the processes that torchrun starts."""
 
 # Nothing heavy is imported, so that a command line or a grid file can be checked before torch is loaded
+import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -9,8 +10,8 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
 
 from turkic_idiom_tasks.encoders.names import POOLINGS, REPLACE_ALL, REPLACE_SELECTED
-from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.io.reading import display
+from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.reading import faults
 from turkic_idiom_tasks.tasks.spans.subwords import Labelling
 
 MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
@@ -161,29 +162,20 @@ def check_token_inputs(
         raise usage_error("; ".join(problems))
 
 
-def checked(kind: type[SettingsKind], settings: Mapping[str, object]) -> SettingsKind:
-    """Return settings from the command line as one of the classes above; InputError names what cannot be used."""
+def checked(kind: type[SettingsKind], settings: Mapping[str, object], *, place: str = "") -> SettingsKind:
+    """Return settings as one of the classes above; InputError names what cannot be used.
+
+    The place is that of the settings in a file; without one they are from the command line.
+    """
     try:
-        return kind.model_validate(dict(settings))
+        # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
+        return kind.model_validate_json(json.dumps(dict(settings), default=str))  # YAML makes dates of some texts
     except ValidationError as error:
-        known = ", ".join(kind.model_fields)
-        is_unknown = error.errors()[0]["type"] == "extra_forbidden"
-        raise usage_error(first_problem(error) + (f"; known: {known}" if is_unknown else "")) from error
-
-
-def first_problem(error: ValidationError) -> str:
-    """Return the name and value of the first setting that cannot be used, and why."""
-    fault = error.errors(include_url=False)[0]
-    message = fault["msg"].removeprefix("Value error, ")
-    name = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "missing":
-        return f"{name} is missing"
-    if fault["type"] == "extra_forbidden":
-        message = "no setting of this name"
-    if not name:  # it is about several settings
-        return message
-    # our own validators state the value themselves
-    return f"{name}: {message}" if fault["type"] == "value_error" else f"{name} is {display(fault['input'])}: {message}"
+        problems = faults(error)
+        if any(fault["type"] == "extra_forbidden" for fault in error.errors()):
+            problems.append(f"known: {', '.join(kind.model_fields)}")
+        message = "; ".join([f"{place}: {problems[0]}" if place else problems[0], *problems[1:]])
+        raise InputError(message, exit_code=1 if place else 2) from error
 
 
 def is_first_process() -> bool:

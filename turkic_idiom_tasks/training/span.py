@@ -11,7 +11,6 @@ from transformers import AutoModelForTokenClassification, DataCollatorForTokenCl
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.encoders.tokenizer import window_length
-from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.spans import span_scores
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words
@@ -43,8 +42,6 @@ def fine_tune(
     are ``best_epoch`` and its ``validation_span_f1`` in [0, 1], both None without validation sentences, where the last
     epoch is kept; and the ``history``: epoch, validation loss and span_f1 of every epoch.
     """
-    if not train:
-        raise InputError("no training sentence; choose a language or data with annotated examples in its train split")
     model, tokenizer = classifier.model, classifier.tokenizer
     length = window_length(model.config, tokenizer, max_length=config.max_length)
     features, _ = _features(tokenizer, train, length, config=config)

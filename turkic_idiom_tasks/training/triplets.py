@@ -109,17 +109,20 @@ def build_triplets(
                 else:
                     kept.append(triplet)
         n_left_out += source.n_left_out
-    if seen and seen_idioms == REFUSE:
-        raise InputError(
-            f"{path}: {len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without "
-            f"them (--seen-idioms {LEAVE_OUT}), or with them, as the protocol of AStitch 2B does (--seen-idioms {KEEP})"
-        )
     rows = development_rows(development)
-    if len(training) < MIN_TRIPLETS or not any(row.kind == INCORRECT for row in rows):
-        raise InputError(
-            f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
-            f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
+    problems = []
+    if seen and seen_idioms == REFUSE:
+        problems.append(
+            f"{len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without them "
+            f"(--seen-idioms {LEAVE_OUT}), or with them, as the protocol of AStitch 2B does (--seen-idioms {KEEP})"
         )
+    if len(training) < MIN_TRIPLETS or not any(row.kind == INCORRECT for row in rows):
+        problems.append(
+            f"too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of development "
+            f"idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
+        )
+    if problems:
+        raise InputError(f"{path}: {'; '.join(problems)}")
     # general pairs have gold scores: with one of the test pairs among them, its answer would be trained on
     general_pairs = []
     if general is not None:
@@ -175,14 +178,14 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
     if isinstance(data, Dataset):
         return data.path, _lexicon_sources(data, languages)
     if data == ASTITCH:
-        copy, chosen = AStitchData(), _chosen(languages, ASTITCH_LANGUAGES)
+        copy, chosen = AStitchData(), choose_languages(languages, ASTITCH_LANGUAGES)
         return ASTITCH, {subset: _by_idiom(copy.triplets(subset), copy.pairs(subset)) for subset in chosen}
     if data == CHENGYU:
-        _chosen(languages, (CHENGYU_SUBSET,))
+        choose_languages(languages, (CHENGYU_SUBSET,))
         triplets = read_chengyu_triplets(chengyu_path(TRAIN))
         return CHENGYU, {CHENGYU_SUBSET: _by_idiom(triplets, read_chengyu(chengyu_path(TEST)))}
     if Path(data).is_file():
-        _chosen(languages, ())  # a table states no language
+        choose_languages(languages, ())  # a table states no language
         first = next(read_table(Path(data), ()), None)
         columns = set(first.cells or ()) if first is not None else set()
         read = read_chengyu_triplets if columns >= _CHENGYU_COLUMNS else read_triplets
@@ -191,10 +194,11 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
     return dataset.path, _lexicon_sources(dataset, languages)
 
 
-def _chosen(languages: Sequence[str], known: Collection[str]) -> list[str]:
+def choose_languages(languages: Sequence[str], known: Collection[str], *, needed: str = "triplets") -> list[str]:
+    """Return the known languages that were chosen, all if none was; InputError if the data does not have one."""
     for name in languages:
         if name not in known:
-            raise usage_error(f"--language {name}: the data has no triplets in it; known: {', '.join(known) or 'none'}")
+            raise usage_error(f"--language {name}: the data has no {needed} in it; known: {', '.join(known) or 'none'}")
     return [name for name in known if not languages or name in languages]
 
 
@@ -213,7 +217,7 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
     # Left out in every language, because one model is trained on all of them
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
     subset_of = {SIMILARITY_TASKS[STS].languages[subset]: subset for subset in dataset.pair_subsets(STS)}
-    for language in _chosen(languages, subset_of):
+    for language in choose_languages(languages, subset_of):
         test = dataset.pairs(STS, subset_of[language])
         # An idiom of several concepts belongs to the first of their splits, in the order test, development, training.
         taken = {text_key(row.idiom, language) for row in test.rows if row.idiom}

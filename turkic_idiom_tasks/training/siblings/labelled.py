@@ -23,6 +23,7 @@ from turkic_idiom_tasks.splits import DEVELOPMENT, TEST, TRAIN, is_development_i
 from turkic_idiom_tasks.tasks.siblings.astitch import ASTITCH_LANGUAGES, AStitchData, Labelled
 from turkic_idiom_tasks.tasks.siblings.semeval import semeval_sentences
 from turkic_idiom_tasks.training.regimes import text_key
+from turkic_idiom_tasks.training.triplets import choose_languages
 
 ASTITCH, SEMEVAL, LEXICON, DODIOM = "astitch", "semeval", "lexicon", "dodiom"
 ZERO_SHOT, ONE_SHOT, FEW_SHOT = SETUPS = ("zero-shot", "one-shot", "few-shot")
@@ -137,9 +138,7 @@ def _lexicon(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
         for concept, entry in sorted(dataset.lexicon.of(code).items()):
             if entry.example and entry.literal_example:
                 literal.setdefault(code, {})[concept] = entry
-    for code in languages:
-        if code not in literal:
-            raise usage_error(f"--language {code}: no literal examples in it; known: {', '.join(literal) or 'none'}")
+    choose_languages(languages, literal, needed="literal examples")
     splits: dict[str, list[Labelled]] = {TRAIN: [], DEVELOPMENT: [], TEST: []}
     # Concepts that were judged to mean the same as a test concept are left out of the other splits
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
