@@ -20,7 +20,7 @@ from turkic_idiom_tasks.io.files import LOCK, locked
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.record import find_records, installed_versions, read_header, read_record
 from turkic_idiom_tasks.results.scored import score_record
-from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, open_grid, run_here
+from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, open_grid
 from turkic_idiom_tasks.runs.grid_file import KINDS, read_grid_file
 
 POOLINGS = ("mean", "max")
@@ -303,7 +303,7 @@ def test_killed_before_any_write_it_goes_on_with_the_same_command(toy_data, tmp_
         current[:] = [next(folders)]
 
     def run():
-        for _ in open_toys(current[0], toy_data, **settings).run(run_here):
+        for _ in open_toys(current[0], toy_data, **settings).run():
             pass
 
     n_kills, n_finished = 0, set()

@@ -22,7 +22,7 @@ from turkic_idiom_tasks.report.similarity_tables import similarity_tables
 from turkic_idiom_tasks.results.harness_files import find_predictions
 from turkic_idiom_tasks.results.record import read_record, subset_scores
 from turkic_idiom_tasks.results.scored import score_record
-from turkic_idiom_tasks.runs.grid import open_grid, run_here
+from turkic_idiom_tasks.runs.grid import open_grid
 from turkic_idiom_tasks.runs.grid_file import read_grid_file
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
@@ -81,7 +81,7 @@ def finished(dataset, untrained_bert, tmp_path_factory):
     for tokens in ("[none]", "[none, all]"):
         file.write_text(GRID.format(model=untrained_bert, tokens=tokens, training=TRAINING))
         grid = open_grid(read_grid_file(file), dataset, folder / "out")
-        outcomes = list(grid.run(run_here))
+        outcomes = list(grid.run())
         assert {outcome.error for outcome in outcomes} == {None}
         ran.append([(outcome.cell.kind, outcome.cell.regime, outcome.cell.seed) for outcome in outcomes])
     return grid, file, ran
@@ -151,7 +151,7 @@ def test_tokens_a_batch_size_or_a_seed_add_cells_and_leave_finished_ones_as_they
 ):
     grid, _, ran = finished
     assert ran == [PLAIN, WITH_TOKENS]
-    assert list(grid.run(run_here)) == []
+    assert list(grid.run()) == []
     text = GRID.format(model=untrained_bert, tokens="[none]", training=TRAINING)
     for old, new, n_missing in (("batch_size: 8", "batch_size: 16", 2 + 2), ("seeds: [1, 2]", "seeds: [1, 3]", 1)):
         again = open_text(text.replace(old, new), grid.folder)
@@ -199,7 +199,7 @@ def test_similarity_is_submitted_and_a_tuned_encoder_as_another_model_than_the_o
 def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, minilm, open_text):
     retrieval = f"retrieval: {{models: [{minilm}], regimes: [pretrained], poolings: [native]}}\n"
     grid = open_text(f"{retrieval}similarity: {{models: [{minilm}], losses: []}}")
-    assert [outcome.error for outcome in grid.run(run_here)] == [None, None]
+    assert [outcome.error for outcome in grid.run()] == [None, None]
     found = find_predictions([grid.folder / "records"], dataset)
     assert {key for item in found for key in item.predictions} == {("T2", "tur"), ("STS", "tur")}
     assert len({(item.name, item.revision, item.type, item.pooling, item.regime) for item in found}) == 1
@@ -233,7 +233,7 @@ def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained
     setups = "source: dodiom, setups: [zero-shot, few-shot], seeds: [1], training: {epochs: 1, learning_rate: 1e-3}"
     grid = open_text(f"idiomaticity: {{models: [{untrained_bert}], {setups}}}")
     assert len(grid.jobs) == 1
-    assert [outcome.error for outcome in grid.run(run_here)] == [None, None]
+    assert [outcome.error for outcome in grid.run()] == [None, None]
     header = next(header for cell, header in grid.headers().items() if cell.regime == "few-shot")
     config = IdiomaticityConfig(epochs=1, learning_rate=1e-3)
     data = build_labelled("dodiom", setup="few-shot")
@@ -295,7 +295,7 @@ def test_select_asks_the_better_classifier(grid, open_part, untrained_bert, tmp_
         scores = {"seed": seed, "best_epoch": 1, "development_f1": score, "test_f1": score, "low": 0.0, "high": 1.0}
         save_classifier(classifier, tmp_path / "classifiers" / f"seed-{seed}", scores, CLASSIFIER_SETTINGS)
     part = open_part(f"losses: [], idiom_tokens: [select], idiomaticity_classifier: {tmp_path / 'classifiers'}")
-    assert [outcome.error for outcome in part.run(run_here)] == [None]
+    assert [outcome.error for outcome in part.run()] == [None]
     assert spearman(part, "pretrained-select-tokens") == pytest.approx(spearman(grid, "pretrained"), abs=1e-6)
     tokens = header_of(part, "pretrained-select-tokens").training.outcome["idiom_tokens"]
     assert tokens["classifier"] == str(tmp_path / "classifiers" / "seed-1")
@@ -306,7 +306,7 @@ def test_an_encoder_with_tokens_learns_from_sentences_first(open_part, make_untr
     sentences.write_text("ev baş boş\n\nsu ev yol\n", encoding="utf-8")
     keys = f"losses: [], seeds: [1], idiom_tokens: [all], pretrain_sentences: {sentences}, pretrain_epochs: 3"
     grid = open_part(keys, model=make_untrained(tokenizer={"mask_token": "gece"}))
-    assert [outcome.error for outcome in grid.run(run_here)] == [None]
+    assert [outcome.error for outcome in grid.run()] == [None]
     header = header_of(grid, "pretrained-all-tokens-mlm")
     pretraining = header.training.outcome["idiom_tokens"]["pretraining"]
     assert (pretraining["n_sentences"], pretraining["n_with_token"]) == (2, 1)

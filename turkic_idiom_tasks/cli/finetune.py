@@ -83,7 +83,7 @@ def span(
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.report.grid_tables import TABLES, write_span_tables
     from turkic_idiom_tasks.runs.cells import CHECKPOINTS
-    from turkic_idiom_tasks.runs.grid import open_grid, run_here
+    from turkic_idiom_tasks.runs.grid import open_grid
     from turkic_idiom_tasks.runs.spans import SpanCells
 
     log.setLevel(logging.INFO if is_first_process() else logging.ERROR)
@@ -103,7 +103,7 @@ def span(
     grid = open_grid([part], dataset, out, writes=is_first_process(), trust_remote_code=trust_remote_code)
     check_folder(grid.folder / TABLES, {}, kind=TABLES)
     failures: dict[str, str] = {}
-    for outcome in grid.run(run_here, retry_failed=True):
+    for outcome in grid.run(retry_failed=True):
         # A model that cannot be loaded fails in every cell for one reason, which is said once
         if outcome.error is None or failures.get(outcome.cell.model) != outcome.error:
             ending = "done" if outcome.error is None else f"failed: {outcome.error}"

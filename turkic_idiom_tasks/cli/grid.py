@@ -91,14 +91,14 @@ def run(
     same command continues after an interruption.
     """
     from turkic_idiom_tasks.report.grid_report import Report
-    from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, Runner, run_here
+    from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, Runner
 
     log.setLevel(logging.INFO)
     grid = _open(file, out, data, trust=trust_remote_code)
     # Failed cells stay failed unless asked for: most failures would only repeat, each after minutes of loading.
     states_to_run = (MISSING, FAILED) if retry_failed else (MISSING,)
     n_cells = sum(state in states_to_run for state in grid.states().values())
-    runner: Runner = run_here
+    runner: Runner | None = None  # this process
     if jobs not in (None, 1) or gpus or cpus is not None or address is not None:
         # Only looked for, because its import is slow.
         if find_spec("ray") is None:

@@ -156,8 +156,11 @@ class Grid:
         """Return cell -> header of its record, for every cell that is done."""
         return {cell: read_header(path) for cell, path in self.record_paths().items()}
 
-    def run(self, runner: Runner, *, retry_failed: bool = False) -> Iterator[Outcome]:
-        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends."""
+    def run(self, runner: Runner | None = None, *, retry_failed: bool = False) -> Iterator[Outcome]:
+        """Run the missing cells, and those that failed before if asked to; yield the outcome of each when it ends.
+
+        Without a runner the jobs run one at a time in this process.
+        """
         if self.writes:
             check_writable(self.folder)
         # Under torchrun only the first process writes, and the others must not meet its lock
@@ -174,8 +177,12 @@ class Grid:
                 if retry_failed:
                     for cell, job in self.job_of.items():
                         job.failure_path(cell).unlink(missing_ok=True)
-            jobs = [job.rest() for job in self.jobs]
-            yield from runner([job for job in jobs if job.names], self.dataset)
+            jobs = [job for job in (job.rest() for job in self.jobs) if job.names]
+            if runner is not None:
+                yield from runner(jobs, self.dataset)
+                return
+            for job in jobs:
+                yield from job.run(self.dataset)
 
 
 def open_grid(
@@ -201,12 +208,6 @@ def open_grid(
             jobs.append(Job(part, names, folder, writes, trust_remote_code))
     job_of = {cell: job for job in jobs for cell in job.names}
     return Grid(tuple(jobs), job_of, dataset, folder, writes, trust_remote_code)
-
-
-def run_here(jobs: Sequence[Job], dataset: Dataset) -> Iterator[Outcome]:
-    """Run jobs one at a time in this process, and yield the outcome of each cell when it ends."""
-    for job in jobs:
-        yield from job.run(dataset)
 
 
 def last_run(folder: Path) -> tuple[str, bool] | None:

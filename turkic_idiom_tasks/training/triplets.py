@@ -175,8 +175,6 @@ def development_rows(triplets_by_subset: Mapping[str, Sequence[Triplet]]) -> lis
 
 def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[str, _Source]]:
     """Return the name of the data in results, and subset -> its triplets."""
-    if isinstance(data, Dataset):
-        return data.path, _lexicon_sources(data, languages)
     if data == ASTITCH:
         copy, chosen = AStitchData(), choose_languages(languages, ASTITCH_LANGUAGES)
         return ASTITCH, {subset: _by_idiom(copy.triplets(subset), copy.pairs(subset)) for subset in chosen}
@@ -184,35 +182,13 @@ def _sources(data: str | Dataset, languages: Sequence[str]) -> tuple[str, dict[s
         choose_languages(languages, (CHENGYU_SUBSET,))
         triplets = read_chengyu_triplets(chengyu_path(TRAIN))
         return CHENGYU, {CHENGYU_SUBSET: _by_idiom(triplets, read_chengyu(chengyu_path(TEST)))}
-    if Path(data).is_file():
+    if not isinstance(data, Dataset) and Path(data).is_file():
         choose_languages(languages, ())  # a table states no language
         first = next(read_table(Path(data), ()), None)
         columns = set(first.cells or ()) if first is not None else set()
         read = read_chengyu_triplets if columns >= _CHENGYU_COLUMNS else read_triplets
         return data, {_FILE_SUBSET: _by_idiom(read(Path(data)), None)}
-    dataset = open_dataset("" if data == LEXICON else data)
-    return dataset.path, _lexicon_sources(dataset, languages)
-
-
-def choose_languages(languages: Sequence[str], known: Collection[str], *, needed: str = "triplets") -> list[str]:
-    """Return the known languages that were chosen, all if none was; InputError if the data does not have one."""
-    for name in languages:
-        if name not in known:
-            raise usage_error(f"--language {name}: the data has no {needed} in it; known: {', '.join(known) or 'none'}")
-    return [name for name in known if not languages or name in languages]
-
-
-def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Source:
-    """Return triplets divided by a stable hash of their idioms; a sentence without an idiom is for training."""
-    source = _Source([], [], test)
-    for triplet in triplets:
-        is_development = bool(triplet.idiom) and is_development_idiom(idiom_key(triplet.idiom))
-        (source.development if is_development else source.training).append(triplet)
-    return source
-
-
-def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _Source]:
-    """Return subset -> triplets of a language by the splits of its concepts."""
+    dataset = data if isinstance(data, Dataset) else open_dataset("" if data == LEXICON else data)
     sources = {}
     # Left out in every language, because one model is trained on all of them
     like_test = dataset.lexicon.meaning_the_same(is_test_concept)
@@ -236,7 +212,24 @@ def _lexicon_sources(dataset: Dataset, languages: Sequence[str]) -> dict[str, _S
                 triplet = Triplet(entry.original or "", entry.paraphrase, entry.literal_paraphrase, entry.idiom)
                 kept[split].append(triplet)
         sources[subset_of[language]] = _Source(kept[TRAIN], kept[DEVELOPMENT], test, n_left_out)
-    return sources
+    return dataset.path, sources
+
+
+def choose_languages(languages: Sequence[str], known: Collection[str], *, needed: str = "triplets") -> list[str]:
+    """Return the known languages that were chosen, all if none was; InputError if the data does not have one."""
+    for name in languages:
+        if name not in known:
+            raise usage_error(f"--language {name}: the data has no {needed} in it; known: {', '.join(known) or 'none'}")
+    return [name for name in known if not languages or name in languages]
+
+
+def _by_idiom(triplets: Sequence[Triplet], test: SentencePairs | None) -> _Source:
+    """Return triplets divided by a stable hash of their idioms; a sentence without an idiom is for training."""
+    source = _Source([], [], test)
+    for triplet in triplets:
+        is_development = bool(triplet.idiom) and is_development_idiom(idiom_key(triplet.idiom))
+        (source.development if is_development else source.training).append(triplet)
+    return source
 
 
 # Every pair of triplets is compared in search of a sentence of another idiom.
