@@ -261,10 +261,8 @@ def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untraine
     assert grid("run", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=tmp_path / "out") == 0
     printed = capsys.readouterr().out
     assert "mean: no tuned weights could be scored; loss or vectors were not finite at step" in printed
-    found = headers(tmp_path / "out")
-    untuned, tuned = (found[regime, None, "mean", None, None] for regime in ("pretrained", "tr-only"))
-    for key, scores in scores_of(tuned).items():
-        assert scores == pytest.approx(scores_of(untuned)[key])
+    found = {key[0]: scores_of(header) for key, header in headers(tmp_path / "out").items()}
+    assert found["tr-only"] == found["pretrained"]
 
 
 def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, grid_data, tmp_path, capsys):

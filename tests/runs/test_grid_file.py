@@ -3,11 +3,14 @@ from pathlib import Path
 import pytest
 from mteb.models.model_implementations import MODEL_REGISTRY
 
-from turkic_idiom_tasks.dataset import open_dataset
+from tests.dataset.conftest import concepts_of
+from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.encoders.community import community_encoders
 from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.runs.grid_file import read_grid_file
+from turkic_idiom_tasks.spans import Span
 
 
 @pytest.fixture
@@ -72,11 +75,12 @@ def test_a_communitys_grid_in_the_folder_comes_before_the_packaged_one(read, tmp
         read_grid_file(tmp_path / "elsewhere" / "community.yaml")
 
 
-def test_no_encoder_is_trained_for_its_native_pooling(read):
-    with pytest.raises(InputError, match=r"native goes with regimes: \[pretrained\] only"):
-        read("retrieval: {models: [m], poolings: [native]}")
-    grid = read("retrieval: {models: [m], poolings: [native, mean], regimes: [pretrained]}")
-    assert grid["retrieval"].poolings == ("native", "mean")
+def test_a_source_language_of_spans_needs_training_sentences(read):
+    entry = Entry(concepts_of("test", 1)[0], "göz yummak", None, "Buna göz yumdu.", (Span(5, 14),))
+    dataset = LexiconDataset(Lexicon({}, {"tr": {entry.concept: entry}}, "0" * 40), "lexicon")
+    assert dataset.span_languages == ("tr",)
+    with pytest.raises(InputError, match="lexicon: no annotated tr sentences to train on; found none"):
+        list(read("span: {models: [m]}")["span"].jobs(dataset))
 
 
 @pytest.mark.parametrize(
@@ -128,6 +132,7 @@ def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(r
             "seeds.0.*less than or equal to 4294967295; found 4294967296",
         ),
         ("retrieval: [m]", "retrieval: must be a mapping"),
+        ("retrieval: {models: [m], poolings: [native]}", r"native goes with regimes: \[pretrained\] only"),
         ("retrieval: {models: [m]}\nretrieval: {models: [n]}", "repeated key 'retrieval'.*line 2"),
         ("span: {models: [m], targets: [tr]}", "targets: tr is the language that is trained on; leave it out"),
         ("{}", "must be a mapping with keys.*known keys: retrieval, span"),

@@ -196,9 +196,9 @@ def test_similarity_is_submitted_and_a_tuned_encoder_as_another_model_than_the_o
     assert regimes.count(None) == 1  # a folder, which may have been tuned: `submit` asks for its regime
 
 
-def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, minilm, open_text):
-    retrieval = f"retrieval: {{models: [{minilm}], regimes: [pretrained], poolings: [native]}}\n"
-    grid = open_text(f"{retrieval}similarity: {{models: [{minilm}], losses: []}}")
+def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, sentence_model, open_text):
+    retrieval = f"retrieval: {{models: [{sentence_model}], regimes: [pretrained], poolings: [native]}}\n"
+    grid = open_text(f"{retrieval}similarity: {{models: [{sentence_model}], losses: []}}")
     assert [outcome.error for outcome in grid.run()] == [None, None]
     found = find_predictions([grid.folder / "records"], dataset)
     assert {key for item in found for key in item.predictions} == {("T2", "tur"), ("STS", "tur")}

@@ -4,7 +4,6 @@ import pytest
 from sklearn.metrics import f1_score
 
 from tests.lm_eval_runs import evaluate
-from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.siblings.lm_eval_astitch import build_questions, data_in_use
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
 
@@ -77,10 +76,3 @@ def test_examples_come_from_the_few_shot_file_and_a_further_question_is_ignored(
         assert "sat in the tree" in example
         assert example.endswith("Answer: B")
         assert question == sample["doc"]["query"]
-
-
-def test_missing_data_is_named_with_its_source(manager, monkeypatch):
-    monkeypatch.delenv("ASTITCH_DATA", raising=False)
-    with pytest.raises(InputError, match="ASTITCH_DATA") as caught:
-        evaluate(lambda document: "A", ["astitch_meaning_eng"], manager)
-    assert "github.com/H-TayyarMadabushi/AStitchInLanguageModels" in str(caught.value)

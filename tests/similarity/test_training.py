@@ -135,32 +135,21 @@ def test_test_idioms_in_training_are_refused_by_name(astitch_with_training):
     assert OTHER not in {row.original for row in without.training}
 
 
-def test_a_lexicon_keeps_its_splits():
-    data = build_triplets("lexicon", languages=["az", "tr"])
-    lexicon = load_lexicon()
+def test_a_lexicon_keeps_its_splits_and_no_language_trains_on_what_another_one_tests():
+    lexicon, data = load_lexicon(), build_triplets("lexicon")
     concept_of = {}
-    for code in ("az", "tr"):
-        for concept, entry in lexicon.of(code).items():
-            concept_of[entry.original] = concept
-    assert {retrieval_split(concept_of[row.original]) for row in data.training} == {"train"}
-    chosen_by = [row.sentence1 for row in data.development.rows if row.kind == "correct"]
-    assert {retrieval_split(concept_of[sentence]) for sentence in chosen_by} == {"development"}
-    assert list(data.test) == ["tur", "azj"]
-    assert len(data.training) > 300
-
-
-def test_no_language_trains_on_what_another_one_tests():
-    lexicon = load_lexicon()
-    data = build_triplets("lexicon")
-    learned = {row.original for row in data.training} | {row.sentence1 for row in data.development.rows}
-    like = lexicon.judged("same")
-    concepts = set()
     for code in LANGUAGES:
-        for concept, entry in lexicon.of(code).items():
-            if entry.original in learned:
-                concepts |= {concept} | like.get(concept, set())
-    assert "test" not in {retrieval_split(concept) for concept in concepts}
+        concept_of |= {entry.original: concept for concept, entry in lexicon.of(code).items()}
+    trained = {concept_of[row.original] for row in data.training}
+    chosen_by = {concept_of[row.sentence1] for row in data.development.rows if row.kind == "correct"}
+    assert {retrieval_split(concept) for concept in trained} == {"train"}
+    assert {retrieval_split(concept) for concept in chosen_by} == {"development"}
+    like = lexicon.judged("same")
+    for concept in trained | chosen_by:
+        assert "test" not in map(retrieval_split, like.get(concept, ()))
+    assert len(data.training) > 300
     assert data.n_left_out > 0
+    assert list(build_triplets("lexicon", languages=["az", "tr"]).test) == ["tur", "azj"]
 
 
 def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_path):
@@ -279,13 +268,11 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
     [
         (["--set", "general=small.csv"], 2, "only loss=cosine"),
         (["--seen-idioms", "maybe"], 2, "is not one of 'refuse', 'leave-out', 'keep'"),
-        (["--data", "astitch", "--language", "tr"], 1, "ASTITCH_DATA"),
         (["--data", "small.csv"], 1, "too few triplets"),
     ],
 )
 def test_bad_input(tmp_path, monkeypatch, capsys, arguments, code, message):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("ASTITCH_DATA", raising=False)
     write_csv(tmp_path / "small.csv", [HEAD, ("E", "C", "I", "x")])
     assert main(["finetune", "similarity", "-m", "./absent", *arguments]) == code
     assert message in capsys.readouterr().err

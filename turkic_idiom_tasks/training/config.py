@@ -174,8 +174,8 @@ def checked(kind: type[SettingsKind], settings: Mapping[str, object], *, place: 
         problems = faults(error)
         if any(fault["type"] == "extra_forbidden" for fault in error.errors()):
             problems.append(f"known: {', '.join(kind.model_fields)}")
-        message = "; ".join([f"{place}: {problems[0]}" if place else problems[0], *problems[1:]])
-        raise InputError(message, exit_code=1 if place else 2) from error
+        message = "; ".join(problems)
+        raise InputError(f"{place}: {message}" if place else message, exit_code=1 if place else 2) from error
 
 
 def is_first_process() -> bool:
