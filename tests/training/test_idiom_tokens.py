@@ -14,6 +14,7 @@ from transformers import AutoTokenizer
 
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_toy_chengyu
+from tests.training.toy_task import change_json
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
@@ -65,12 +66,6 @@ def add_tokens(model, *idioms, initial="mean", seed=1, classifiers=None):
 
 def embeddings(model):
     return model[0].model.get_input_embeddings().weight.detach().clone()
-
-
-def change_json(path, change):
-    value = json.loads(path.read_text())
-    change(value)
-    path.write_text(json.dumps(value))
 
 
 @pytest.fixture

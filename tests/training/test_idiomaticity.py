@@ -9,7 +9,7 @@ from sklearn.metrics import f1_score
 
 from tests.encoders.untrained_models import WORDS
 from tests.similarity.conftest import write_csv, write_task1
-from tests.training.toy_task import dodiom_rows
+from tests.training.toy_task import change_json, dodiom_rows
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import IDIOMATICITY_RECORD
@@ -154,8 +154,7 @@ def test_the_command_trains_scores_and_keeps_finished_seeds(untrained_bert, asti
     assert "seed-1: holds another training" in capsys.readouterr().err
     assert main([*command, "--seed", "-1"]) == 2
     assert "'--seed'" in capsys.readouterr().err
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"note": "other weights"}))
+    change_json(model / "config.json", lambda config: config.update(note="other weights"))
     assert main(command) == 1  # scores of earlier weights are not shown again
     assert "seed-1: holds another training" in capsys.readouterr().err
 

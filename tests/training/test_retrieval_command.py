@@ -1,12 +1,11 @@
 """`turkic-idiom finetune retrieval` as a user calls it, and the score of what it saves by `turkic-idiom run`."""
 
 import json
+import re
 
-import numpy as np
 import pytest
 
 from tests.dataset.conftest import write_config
-from tests.encoders.untrained_models import WORDS
 from tests.training.toy_task import IDIOM, MEANING
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -15,8 +14,6 @@ from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.training.regimes import build_regime
-from turkic_idiom_tasks.training.retrieval import development_ndcg
-from turkic_idiom_tasks.training.trainee import load_trainee
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +58,10 @@ def test_the_command_tunes_saves_and_the_model_is_scored_at_once(sentence_model,
     ("arguments", "code", "message"),
     [
         (["--regime", "zero-shot"], 2, "'zero-shot' is not one of 'tr-only'"),
-        (["--regime", "monolingual"], 2, "needs a language: --language tr|az"),
-        (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs"),
+        (["--regime", "monolingual"], 2, r"needs a language: --language tr\|az"),
+        (["--regime", "monolingual", "--language", "uz"], 1, "too few pairs .* choose another lexicon with --data"),
         (["--regime", "tr-only", "--language", "az"], 2, "use --regime monolingual"),
         (["--regime", "cross-lingual", "--language", "tr"], 2, "from Turkish to another language"),
-        (["--regime", "cross-lingual"], 1, "choose another lexicon with --data"),
         (["--regime", "monolingual", "--language", "az", "--set", "pooling=median"], 2, "median"),
         (["--regime", "tr-only", "--data", "/absent"], 1, "no such directory"),
         (["--regime", "monolingual", "--language", "az", "-m", "./absent"], 2, "no such folder"),
@@ -79,18 +75,5 @@ def test_bad_input(untrained_bert, lexicon_folder, tmp_path, capsys, monkeypatch
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(lexicon_folder))
     model = [] if "-m" in arguments else ["-m", str(untrained_bert)]
     assert main(["finetune", "retrieval", *model, *arguments]) == code
-    assert message in capsys.readouterr().err
+    assert re.search(message, capsys.readouterr().err)
     assert not (tmp_path / "tuned").exists() or not list((tmp_path / "tuned").iterdir())
-
-
-def test_development_scores_are_the_scores_of_the_task(sentence_model, tmp_path):
-    """The task's own queries, scored as development queries, and by `turkic-idiom run` with its own way to encode."""
-    rng = np.random.default_rng(1)
-    texts = [" ".join(rng.choice(WORDS, size=4, replace=False)) for _ in range(120)]
-    rows = [Entry(f"c-{n}", texts[n], texts[60 + n]) for n in range(60)]
-    write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
-    trainee = load_trainee(str(sentence_model), task="T2")
-    data = open_dataset(str(tmp_path / "lexicon")).retrieval("T2", "azj")
-    found = development_ndcg(trainee.model, {"az": data}, prompts=trainee.prompts)
-    scored = task_score(sentence_model, tmp_path / "lexicon", tmp_path / "results")
-    assert found["eval_score"] == pytest.approx(scored, abs=1e-6)

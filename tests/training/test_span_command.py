@@ -12,6 +12,7 @@ import threading
 import pytest
 
 from tests.runs.grid_data import span_part, stamps, write_grid_file
+from tests.training.toy_task import change_json
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.results.predictions import SPANS
@@ -100,8 +101,7 @@ def test_a_checkpoint_is_used_only_as_it_was_written(copied, untrained_bert, gri
         content = weights.read_bytes()
         weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     elif damage == "settings":  # of another training
-        record = json.loads(about.read_text())
-        about.write_text(json.dumps(record | {"config": record["config"] | {"epochs": 2}}))
+        change_json(about, lambda record: record["config"].update(epochs=2))
         (checkpoint / ".turkic-idiom-revision").write_text(folder_revision(checkpoint))
     expected = {path.name: scores_at(path) for path in find_records(copied / "records")}
     shutil.rmtree(copied / "records")
@@ -119,8 +119,7 @@ def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid
     """The tables hold one result for a model, a seed and a language: that of the weights that are there now."""
     model = shutil.copytree(untrained_bert, tmp_path / "model")
     assert main(span_command(model, grid_data, copied, "--seed", 1)) == 0
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"note": "other weights"}))
+    change_json(model / "config.json", lambda config: config.update(note="other weights"))
     capsys.readouterr()
     assert main(span_command(model, grid_data, copied, "--seed", 1, "--seed", 2)) == 0
     assert (n_seeds(copied, model), n_seeds(copied, untrained_bert)) == ("2", "1")

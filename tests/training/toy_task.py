@@ -1,5 +1,7 @@
 """A toy task that a tiny model learns in seconds: what two words stand for."""
 
+import json
+
 from tests.encoders.untrained_models import WORDS
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
@@ -46,6 +48,13 @@ def record_of(trainee, tuned, *, config=QUICK):
     data = {"path": "lexicon", "revision": "f" * 40} | regime().sizes()
     return tuning_record(trainee, tuned, config=config, data=data, regime="tr-only", languages=["tr"],
                          prompts=dict(trainee.prompts))  # fmt: skip
+
+
+def change_json(path, change):
+    """Change the value of a JSON file in place."""
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
 
 
 def dodiom_rows():
