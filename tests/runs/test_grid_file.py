@@ -5,8 +5,8 @@ from mteb.models.model_implementations import MODEL_REGISTRY
 
 from tests.dataset.conftest import concepts_of
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
-from turkic_idiom_tasks.encoders.community import community_encoders
-from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
+from turkic_idiom_tasks.encoders.community import community_encoders, pinned_revision
+from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 from turkic_idiom_tasks.runs.grid_file import read_grid_file
@@ -66,6 +66,14 @@ def test_the_communitys_grid_has_only_models_that_mteb_or_our_records_know(read)
             assert (encoder.needs_remote_code, encoder.is_gated) == (False, None), name
             assert encoder.weights != "pickle", name
     assert (retrieval.regimes, retrieval.poolings) == (("pretrained",), ("native",))
+
+
+def test_a_model_is_loaded_at_its_pinned_commit_but_a_folder_of_the_same_name_has_none(tmp_path, monkeypatch):
+    name, (commit, _) = next((name, pin) for name, pin in PAPER_ENCODERS.items() if pin[0] != NO_REVISION)
+    monkeypatch.chdir(tmp_path)
+    assert pinned_revision(name) == commit
+    (tmp_path / name).mkdir(parents=True)
+    assert pinned_revision(name) is None
 
 
 def test_a_communitys_grid_in_the_folder_comes_before_the_packaged_one(read, tmp_path):

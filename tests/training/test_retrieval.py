@@ -112,7 +112,7 @@ def test_plain_encoders_learn_by_the_cosine_loss_unless_asked_otherwise(sentence
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(sentence_model):
     def run(seed):  # adapters begin with random weights, and the cosine loss draws its negatives
-        _, found = tune(sentence_model, epochs=3, seed=seed, lora=8, learning_rate=2e-2, loss="cosine")
+        _, found = tune(sentence_model, epochs=1, seed=seed, lora=8, learning_rate=2e-2, loss="cosine")
         assert found.kept.step > 0
         return weights(found.model)
 

@@ -93,7 +93,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(untrained_ber
 
 def test_every_option_trains(untrained_bert):
     options = {"bf16": True, "max_length": 16, "labelling": "first"}
-    _, outcome = train(untrained_bert, sentences(30), VALIDATION, epochs=12, learning_rate=5e-3, **options)
+    _, outcome = train(untrained_bert, sentences(30), VALIDATION, epochs=2, learning_rate=5e-3, **options)
     assert outcome["validation_span_f1"] > 0.9
 
 
