@@ -69,7 +69,7 @@ def test_bytes_that_are_no_utf_8_are_named(lexicon, capsys, model):
     [
         (["list", "--data", "a\nb"], "a\\nb: no such directory"),  # one line, whatever a name holds
         (["run", "-m", "/", "-t", "T2"], "/: not a model folder"),
-        (["run", "-m", "turkic-idiom/char-ngrams", "--set", "top_k=" + "[" * 100_000], "top_k is '[[["),
+        (["run", "-m", "turkic-idiom/char-ngrams", "--set", "top_k=" + "[" * 100_000], "found '[[["),
         (["leaderboard", "build", "loop", "--out", "site"], "loop: no such folder"),
         (["lm", "questionnaire", "--out", "loop"], "loop: exists; choose another --out, or remove it"),
         (["dataset", "export", "lexicon", "--out", "lexicon"], "holds a lexicon, not a dataset in the Hub layout"),
