@@ -120,7 +120,7 @@ def test_bundled_splits_share_no_idiom():
     for code in dataset.span_languages:
         split_of_idiom = {}
         for split, rows in dataset.sentences(code).items():
-            assert rows == sorted(rows, key=lambda row: row.id)
+            assert [row.id.split("/")[0] for row in rows] == sorted(row.id.split("/")[0] for row in rows)
             for row in rows:
                 n += 1
                 # senses of one idiom (x, x--2) and the same idiom in another language are in the same split
@@ -144,15 +144,24 @@ def test_senses_of_an_idiom_never_cross_splits():
 
 def test_further_examples_train_and_never_test():
     further = (FurtherExample("Ağzı mı tutmuş?", (Span(0, 4), Span(8, 14))), FurtherExample("Ağaç tuttu.", ()))
+    triple = {"literal_example": "Ağız suyu tuttu.", "paraphrase": "Sustu.", "literal_paraphrase": "Onu kapattı."}
     (test,), (train,) = concepts_of("test", 1), concepts_of("train", 1)
     entries = {}
     for concept in (test, train):
-        entries[concept] = Entry(concept, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), examples=further)
+        entry = Entry(concept, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), examples=further, **triple)
+        entries[concept] = entry
     concepts = {concept: Concept(concept, "gloss") for concept in entries}
     sentences = lexicon_sentences(Lexicon(concepts, {"tr": entries}, "0" * 40), "tr")
     assert [row.id for row in sentences["test"]] == [test]
-    assert [row.id for row in sentences["train"]] == [train, f"{train}/2", f"{train}/3"]
-    assert [row.tags for row in sentences["train"]] == [(B, I, O), (B, O, B, O), (O, O, O)]
+    # The literal triple has no idiom, and so no span
+    assert [row.id.removeprefix(train) for row in sentences["train"]] == [
+        "",
+        "/2",
+        "/3",
+        *(f"/{name}" for name in triple),
+    ]
+    tags = [(B, I, O), (B, O, B, O), (O, O, O), (O, O, O, O), (O, O), (O, O, O)]
+    assert [row.tags for row in sentences["train"]] == tags
 
 
 def test_further_examples_are_read_and_wrong_spans_refused():

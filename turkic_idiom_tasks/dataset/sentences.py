@@ -103,7 +103,7 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
 
 
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
-    """Return split -> the annotated examples of a language, by concept; a split may be empty."""
+    """Return split -> the annotated examples of a language, by concept, and for training sentences without an idiom."""
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
         split = span_split(concept)
@@ -114,6 +114,11 @@ def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedS
         for number, further in enumerate(entry.examples, start=2):
             name = f"{concept}/{number}"
             sentences[split].append(tag_sentence(name, language, entry.idiom, further.text, further.spans))
+        # Most sentences of a text have no idiom, and a tagger that has seen few such sentences marks too much.
+        for field in ("literal_example", "paraphrase", "literal_paraphrase"):
+            text = getattr(entry, field)
+            if text is not None:
+                sentences[split].append(tag_sentence(f"{concept}/{field}", language, entry.idiom, text, ()))
     return sentences
 
 
