@@ -8,7 +8,7 @@ import pytest
 
 from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.files import MANIFEST, our_files
+from turkic_idiom_tasks.io.files import MANIFEST, read_manifest
 from turkic_idiom_tasks.io.reading import MalformedError, printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import add_reviews, content_revision, load_lexicon, write_lexicon
@@ -82,7 +82,7 @@ def test_reviews_are_read_but_are_no_part_of_the_revision(tmp_path):
     write(tmp_path / "lex", review(reviewer="CD"), review())
     assert [one.reviewer for one in load_lexicon(tmp_path / "lex").reviews] == ["AB", "CD"]
     assert content_revision(tmp_path / "lex") == content_revision(tmp_path / "bare")
-    assert REVIEWS_FILE in our_files(tmp_path / "lex")
+    assert REVIEWS_FILE in read_manifest(tmp_path / "lex").files
     assert not (tmp_path / "bare" / REVIEWS_FILE).exists()
 
 

@@ -114,8 +114,6 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
 def propose(plan: Plan, files: Files, *, title: str) -> str:
     """Return the address of a pull request with the changes of a plan: an open one with this content, or a new one."""
     target = plan.target
-    if plan.head is None:
-        raise InputError(f"{target}: no such repository, or the token may not see it; check the name")
     with hub_errors(str(target)):
         requests = HfApi().get_repo_discussions(
             target.name, repo_type=target.kind, discussion_type="pull_request", discussion_status="open"
@@ -155,8 +153,6 @@ def publish(
             api.create_repo(target.name, repo_type=target.kind, space_sdk=sdk, exist_ok=True)
             plan = make_plan(files, target, tag=tag)  # the Hub puts files of its own into a new repository
         commit = plan.head
-        if commit is None:
-            raise InputError(f"{target}: is there, but the token may not see it; log in with another: hf auth login")
         if plan.needs_commit:
             commit = str(_commit(plan, files, message=message).oid)
         if tag and not plan.tag_is_set:

@@ -12,8 +12,8 @@ from turkic_idiom_tasks.io.files import (
     commit_folder,
     foreign_names,
     locked_folder,
-    our_files,
     read_committed,
+    read_manifest,
     restore_folder,
     write_bytes,
 )
@@ -168,7 +168,8 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
 def _missing_files(directory: Path) -> list[Fault]:
     """Return a problem for each file that we wrote and that is gone, and for each one that is not a regular file."""
     problems = []
-    written = our_files(directory) or {}
+    manifest = read_manifest(directory)
+    written = manifest.files if manifest else {}
     for name in file_names():
         path = directory / name
         if path.is_file():
