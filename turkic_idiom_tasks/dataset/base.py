@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, TestSentences, lexicon_sentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, content_digest, lexicon_pairs
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.splits import TEST
@@ -37,7 +37,10 @@ class Dataset:
     def lexicon(self) -> Lexicon:
         """Return the entries that training pairs are made of."""
         if self._lexicon is None:
-            raise InputError(f"{self.path}: holds no entries")
+            raise usage_error(
+                f"{self.path}: holds test queries only (no config such as lexicon-tr); training needs a lexicon "
+                "directory, or a dataset that `turkic-idiom dataset export` wrote"
+            )
         return self._lexicon
 
     def retrieval(self, task: str, subset: str) -> RetrievalData:

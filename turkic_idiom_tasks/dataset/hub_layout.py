@@ -13,17 +13,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from huggingface_hub import HfApi, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.utils.sha import git_hash
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import read_committed
 from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import (
     MAX_BYTES,
     MalformedError,
     decode_text,
     display,
-    first_fault,
     first_line,
     inner_path,
     parse_json,
@@ -192,7 +192,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
     if not readme.is_file():
         return {}
     configs: dict[str, dict[str, tuple[Path, ...]]] = {}
-    try:
+    with model_errors(f"{readme}: its YAML block", "correct it, or write the dataset again"):
         match = _YAML_BLOCK.search(decode_text(read_file(readme)))
         block = parse_yaml(match[1]) if match else None
         for config in _DeclaredConfigs.model_validate({} if block is None else block).configs or []:
@@ -206,9 +206,6 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
             # Files of other formats are left out, and so are splits and configs with such files only.
             if any(splits.values()):
                 configs[config.config_name] = {split: tuple(sorted(paths)) for split, paths in splits.items() if paths}
-    except (MalformedError, ValidationError) as error:
-        fault = first_fault(error) if isinstance(error, ValidationError) else error
-        raise InputError(f"{readme}: its YAML block is malformed: {fault}") from error
     return configs
 
 

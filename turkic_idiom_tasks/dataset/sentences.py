@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, model_validator
+from pydantic import BaseModel, BeforeValidator, model_validator
 
 from turkic_idiom_tasks.io.reading import MalformedError
-from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans, concept_id
+from turkic_idiom_tasks.lexicon.entries import ConceptId, Lexicon, as_spans
 from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, span_problem, tagged_spans
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST, span_split
 
@@ -49,8 +49,8 @@ class TaggedSentence:
 class FoundUse(BaseModel):
     """One use of an idiom, or of its words, in found text, as a dataset has it."""
 
-    id: Annotated[str, AfterValidator(concept_id)]  # in the form of a concept's id
-    concept: Annotated[str, AfterValidator(concept_id)]
+    id: ConceptId  # in the form of a concept's id
+    concept: ConceptId
     idiom: str  # citation form
     sentence: str  # NFC
     sense: Literal["idiomatic", "literal"]
