@@ -25,7 +25,7 @@ def test_links_and_empty_folders_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"absent: no such folder, or no file in it"):
         folder_files(tmp_path / "absent")
     (tmp_path / "passwords").symlink_to("/etc/passwd")
-    with pytest.raises(InputError, match=r"passwords: is a symbolic link; replace it by what it points to"):
+    with pytest.raises(InputError, match=r"passwords is a symbolic link; replace it by what it points to"):
         folder_files(tmp_path)
 
 

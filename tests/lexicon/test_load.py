@@ -105,7 +105,7 @@ def test_what_is_not_a_lexicon(tmp_path):
         with pytest.raises(InputError, match="no lexicon directory; none of tr"):
             load_lexicon(folder)
     write(tmp_path, [], "ba.jsonl")
-    with pytest.raises(InputError, match=r"ba\.jsonl: not tr\.jsonl, .*CONTRIBUTING"):
+    with pytest.raises(InputError, match=r"holds 'ba\.jsonl', not tr\.jsonl, .*CONTRIBUTING"):
         load_lexicon(tmp_path)
     (tmp_path / "ba.jsonl").unlink()
     write(tmp_path, [""], "uz.jsonl")

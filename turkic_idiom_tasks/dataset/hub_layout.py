@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import read_committed
 from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
-from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.models import model_errors, read_model_lines
 from turkic_idiom_tasks.io.reading import (
     MAX_BYTES,
     MalformedError,
@@ -29,7 +29,6 @@ from turkic_idiom_tasks.io.reading import (
     parse_json,
     parse_yaml,
     read_file,
-    read_json_lines,
     real_path,
     relative_parts,
 )
@@ -87,19 +86,14 @@ class HubFiles:
             # Files are read when they are needed, which may be long after the revision was computed.
             if path in self.digests and hashlib.sha256(path.read_bytes()).hexdigest() != self.digests[path]:
                 raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
-            names: dict[str, None] = {}  # of the columns that any row has, in order
-            read: list[dict[str, Any]] = []
-            with self._reading(config, path):
-                # The `datasets` library would keep files in a cache by the name of their folder, and could return the
-                # content of another dataset.
-                if path.suffix == ".parquet":
+            # The `datasets` library would keep files in a cache by the name of their folder, and could return the
+            # content of another dataset.
+            if path.suffix == ".parquet":
+                with self._reading(config, path):
                     names, read = _parquet_rows(path, (*wanted, *optional))
-                else:
-                    for number, value, problem in read_json_lines(path):
-                        if problem or not isinstance(value, dict):
-                            raise MalformedError(f"line {number}: {problem or 'not a JSON object'}")
-                        read.append(value)
-                        names |= dict.fromkeys(value)
+            else:
+                read = list(read_model_lines(dict[str, Any], path, "write the dataset again"))
+                names = dict.fromkeys(name for row in read for name in row)  # of the columns that any row has, in order
             missing = sorted(set(wanted) - set(names))
             if missing:
                 known = ", ".join(map(display, names)) or "none"

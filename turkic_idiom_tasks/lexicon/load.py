@@ -161,13 +161,16 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     add_languages(directory)
     names = file_names()
     # A file such as kk.jsonl would otherwise be left out without a word.
-    for path in sorted(directory.glob("*.jsonl")):
-        if path.name not in names and not path.name.startswith("."):
-            raise InputError(f"{path}: not {', '.join(names)}; CONTRIBUTING.md says how to add a language")
+    others = sorted(path.name for path in directory.glob("[!.]*.jsonl") if path.name not in names)
     paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
     files = {code: path for code, path in paths.items() if path.is_file()}
-    if not files:
-        raise InputError(f"{directory}: no lexicon directory; none of {', '.join(names)} is in it")
+    problem = ""
+    if others:
+        problem = f"holds {display(others[0])}, not {', '.join(names)}; CONTRIBUTING.md says how to add a language"
+    elif not files:
+        problem = f"no lexicon directory; none of {', '.join(names)} is in it"
+    if problem:
+        raise InputError(f"{directory}: {problem}")
     return files
 
 

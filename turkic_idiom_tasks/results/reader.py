@@ -234,17 +234,34 @@ class _Section:
         """Read one line; raise MalformedError if its item is unknown or repeated, or its value does not fit."""
         name = line.get(self.noun)
         position = self.row.get(name) if isinstance(name, str) else None
+        noun = f"{self.noun} {display(name)}"
         if position is None or position in self._values:
-            noun = f"{self.noun} {display(name)}"
             raise MalformedError(
                 f"{self._task}, {self._subset} has no {noun}" if position is None else f"{noun} appears twice"
             )
-        # So that an item with a wrong value is not reported as missing too
-        self._values[position] = None
-        try:
-            self._values[position] = self._read(position, line)
-        except MalformedError as error:
-            raise MalformedError(f"{self.noun} {display(name)}: {error}") from error
+        fault: str | None = None
+        value: Any = None  # so that an item with a wrong value is not reported as missing too
+        if isinstance(self.data, Pool):
+            try:
+                value = _read_ranking(self.data, position, line.get("ranking"), line.get("beyond", []))
+            except MalformedError as error:
+                fault = str(error)
+        elif isinstance(self.data, TestItems):
+            value = line.get("answer")
+            fault = answer_fault(self.data.rows[position], value, is_open=self._task in OPEN_TASKS)
+        elif isinstance(self.data, TestSentences):
+            value, n_words = line.get("tags"), len(self.data.rows[position].tokens)
+            if not isinstance(value, str) or len(value) != n_words or not set(value) <= set(TAG_LETTERS):
+                fault = f"needs {n_words} of the letters O, B, I, not {display(value)}"
+        else:
+            value = line.get("similarity")
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
+            if not is_number or not -_LARGEST <= value <= _LARGEST:
+                fault = f"needs a similarity from -1 to 1, not {display(value)}"
+        self._values[position] = value
+        if fault:
+            raise MalformedError(f"{noun}: {fault}")
 
     def missing(self) -> list[str]:
         """Return the ids of the items without a line."""
@@ -268,29 +285,6 @@ class _Section:
                 beyond[row, document] = place
         above = np.stack([places_above for places_above, _, _ in values])
         return Rankings(self.data, above, n_listed if is_cut else None, beyond)
-
-    def _read(self, position: int, line: Mapping[str, Any]) -> Any:
-        """Return the value of a line; raise MalformedError if it does not fit the item."""
-        if isinstance(self.data, Pool):
-            return _read_ranking(self.data, position, line.get("ranking"), line.get("beyond", []))
-        fault: str | None = None
-        value: Any
-        if isinstance(self.data, TestItems):
-            value = line.get("answer")
-            fault = answer_fault(self.data.rows[position], value, is_open=self._task in OPEN_TASKS)
-        elif isinstance(self.data, TestSentences):
-            value, n_words = line.get("tags"), len(self.data.rows[position].tokens)
-            if not isinstance(value, str) or len(value) != n_words or not set(value) <= set(TAG_LETTERS):
-                fault = f"needs {n_words} of the letters O, B, I, not {display(value)}"
-        else:
-            value = line.get("similarity")
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
-            if not is_number or not -_LARGEST <= value <= _LARGEST:
-                fault = f"needs a similarity from -1 to 1, not {display(value)}"
-        if fault:
-            raise MalformedError(fault)
-        return value
 
 
 def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints, int, dict[int, _Place]]:
