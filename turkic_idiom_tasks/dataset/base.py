@@ -18,6 +18,8 @@ T = TypeVar("T")
 class Dataset:
     """Data of the tasks; a kind of data overrides what it has, and everything is read or built once."""
 
+    span_languages: tuple[str, ...] = ()  # codes of the languages with an annotated test sentence
+
     def __init__(self, path: str, revision: str, *, lexicon: Lexicon | None = None) -> None:
         self.path = path  # what it was read from, as results name it
         self.revision = revision  # content hash, or commit on the Hub; 40 hexadecimal digits
@@ -26,11 +28,6 @@ class Dataset:
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a retrieval task (short name) that this data holds, in their usual order."""
-        return ()
-
-    @property
-    def span_languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages with an annotated test sentence."""
         return ()
 
     @property

@@ -99,6 +99,7 @@ class HubDataset(Dataset):
     def __init__(self, files: HubFiles) -> None:
         super().__init__(files.path, files.revision)
         self._files = files
+        self.span_languages = tuple(code for code in LANGUAGES if files.has(f"span-{code}", TEST))
         if not self.span_languages and not any(self.subsets(task) for task in TASKS):
             example = "T1-tur-azj-queries, T1-tur-azj-corpus, T1-tur-azj-qrels or span-tr"
             known = ", ".join(sorted(files.configs)[:6]) or "none"
@@ -111,11 +112,6 @@ class HubDataset(Dataset):
             if all(self._files.has(f"{task}-{subset}-{part}", TEST) for part in _PARTS):
                 subsets.append(subset)
         return tuple(subsets)
-
-    @property
-    def span_languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages with an annotated test sentence."""
-        return tuple(code for code in LANGUAGES if self._files.has(f"span-{code}", TEST))
 
     @cached_property
     def lexicon(self) -> Lexicon:  # type: ignore[override]
