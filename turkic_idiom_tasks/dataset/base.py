@@ -49,13 +49,16 @@ class Dataset:
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         """Return split -> tagged sentences of a language; see `splits.SPAN_SPLITS`."""
-        if language not in self.span_languages:
+        is_there = language in self.span_languages
+        sentences = self._once("sentences", language, make=lambda: self._make_sentences(language)) if is_there else {}
+        if not sentences.get(TEST):
+            others = [code for code in self.span_languages if code != language]
             raise InputError(
                 f"{self.path}: no annotated test sentence in {LANGUAGES[language].name} ({language}); languages that "
-                f"have some: {', '.join(self.span_languages) or 'none'}. A lexicon needs entries with example and "
+                f"have some: {', '.join(others) or 'none'}. A lexicon needs entries with example and "
                 "spans (turkic-idiom dataset annotate adds them), a dataset in the Hub layout configs such as span-tr"
             )
-        return self._once("sentences", language, make=lambda: self._make_sentences(language))
+        return sentences
 
     def uses(self, language: str) -> Sequence[FoundUse] | None:
         """Return the uses of idioms in found text; None if the data is no found text."""
