@@ -240,7 +240,8 @@ def check_folder(
         problem = f"holds a {manifest.kind}, not a {kind}; choose another folder with --out"
     elif others:
         advice = "move it away" if overwrite is None else "pass --overwrite, which leaves files of other names alone"
-        problem = f"holds {display(others[0])} and was not written by this command; choose an empty folder, or {advice}"
+        problem = f"holds {display(others[0])} and was not written by this command; choose an empty or new folder, or "
+        problem += advice
     if problem:
         raise InputError(f"{folder}: {problem}")
     for name in (*files, MANIFEST):
