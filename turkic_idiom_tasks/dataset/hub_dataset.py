@@ -204,7 +204,7 @@ class HubDataset(Dataset):
                     counts = f"{len(row.tokens)} and {len(row.ner_tags)}"
                     problems.append(f"needs as many tokens as ner_tags; found {counts}")
                 if row.id in split_of_id:
-                    problems.append(f"stands in the split {split_of_id[row.id]} already; remove one")
+                    problems.append(f"stands in the split {split_of_id[row.id]} already")
                 split_of_id[row.id] = split
                 other = split_of_text.setdefault((row.idiom, row.sentence), split)
                 if other != split:

@@ -77,12 +77,6 @@ class TestSentences:
         clusters = idiom_clusters(self.rows)
         self.concepts = tuple(clusters[sentence.id] for sentence in self.rows)  # what is resampled together
 
-    def part(self, positions: Sequence[int]) -> "TestSentences":
-        """Return the sentences at some positions, in order; itself for all of them."""
-        if len(positions) == len(self.rows):
-            return self
-        return TestSentences(self.language, [self.rows[position] for position in positions])
-
 
 def words(sentence: str) -> list[Span]:
     """Return the spans of the words of an NFC sentence, in order; every punctuation mark is a word of its own."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -272,9 +273,15 @@ class _Section:
         positions = sorted(self._values)
         values = [self._values[position] for position in positions]
         if isinstance(self.data, TestSentences):
-            return Tags(self.data.part(positions), tuple(values))
+            sentences = self.data
+            if len(values) < len(sentences.rows):
+                sentences = TestSentences(self._subset, [sentences.rows[position] for position in positions])
+            return Tags(sentences, tuple(values))
         if isinstance(self.data, TestItems):
-            return ItemAnswers(self.data.part(positions), tuple(values), self._prompt, self._method)
+            items = self.data
+            if len(values) < len(items.rows):
+                items = replace(items, rows=tuple(items.rows[position] for position in positions))
+            return ItemAnswers(items, tuple(values), self._prompt, self._method)
         if isinstance(self.data, SentencePairs):
             return Similarities(self._task, self.data, np.array(values, dtype=np.float64))
         n_listed = np.array([n for _, n, _ in values], dtype=np.int32)
