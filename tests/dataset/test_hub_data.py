@@ -234,7 +234,6 @@ def span(**change):
         ("span-tr", span(ner_tags=[0, 1, 2]), "id 's1': needs as many tokens as ner_tags; found 4 and 3"),
         ("span-tr", span(tokens=[], ner_tags=[]), "field 'tokens': Tuple should have at least 1 item"),
         ("span-tr", span(ner_tags=[0, 1, 3, 0]), "'ner_tags.2': use O, B-IDIOM, I-IDIOM or their numbers 0, 1, 2; f"),
-        ("span-tr", span(ner_tags=[0, 1, 1.5, 0]), "field 'ner_tags.2'"),
         ("span-tr", span(tokens=["Buna", "göz", "yumdum", "."]), "token 'yumdum' is not in the sentence"),
         ("span-tr", span(sentence="\u2060\u200d"), "field 'sentence': is empty"),
         ("span-tr", [ROW, ROW], "split test, id 's1': stands in the split test already"),
