@@ -22,7 +22,7 @@ def command(item_lexicon, tmp_path_factory, name):
     """A command without its output folder, on a small lexicon, with what it needs."""
     folder = tmp_path_factory.mktemp("inputs")
     data = ("--data", str(item_lexicon))
-    run = ["run", "-m", MODEL, "-t", "T2", *data]
+    run = ["run", "-m", MODEL, "-t", "T2", "-l", "tr", *data]
     submit = ["submit", str(folder / "results"), *data, "--training-data", "none", "--contact", "@me"]
     if name in ("submit", "leaderboard build"):
         assert main([*run, "--out", str(folder / "results")]) == 0

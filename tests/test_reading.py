@@ -120,9 +120,9 @@ def test_a_file_that_is_no_file_is_named(tmp_path):
         ("pipe", "not a regular file"),
         ("link", "No such file"),
         ("bad", "malformed JSON"),
-        (".", "not a regular file"),
+        (".", "directory"),
         ("x" * 300, "name too long"),
-        ("a\0b", "null character"),
+        ("a\0b", "null byte"),
     ]:
         with pytest.raises(InputError, match=message) as caught:
             read_json(tmp_path / name)

@@ -1,12 +1,9 @@
 import hashlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 
-SLUGS = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+)*", fullmatch=True)
 PINNED = [f"concept-{number}" for number in range(20_000)] + ["turn-a-blind-eye", "lose-face", "burn-the-midnight-oil"]
 
 
@@ -26,10 +23,5 @@ def position(key, concept):
 def test_a_split_never_moves(split_of, name, test_share, held_out):
     for concept in PINNED:
         other = held_out if position(f"{name}/{held_out}", concept) < 0.10 else "train"
-        assert split_of(concept) == ("test" if position(name, concept) < test_share else other)
-
-
-@given(SLUGS)
-def test_senses_stay_together(slug):
-    assert retrieval_split(f"{slug}--2") == retrieval_split(slug)
-    assert span_split(f"{slug}--2") == span_split(slug)
+        expected = "test" if position(name, concept) < test_share else other
+        assert split_of(concept) == split_of(f"{concept}--2") == expected  # senses stay together

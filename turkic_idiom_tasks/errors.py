@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 _KEY_VARIABLE = re.compile(r".*_(API_KEY|ACCESS_KEY|TOKEN)")
@@ -58,3 +59,10 @@ class InputError(ValueError):
 def usage_error(message: str) -> InputError:
     """Return an `InputError` for a wrong command-line argument (exit code 2)."""
     return InputError(message, exit_code=2)
+
+
+def refuse_faults(faults: Sequence[object], *, place: str = "", advice: str = "") -> None:
+    """Raise an `InputError` that names the first of the faults, and how many more there are, if there are any."""
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise InputError("; ".join(filter(None, (f"{place}{faults[0]}{more}", advice))))

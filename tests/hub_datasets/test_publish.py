@@ -10,7 +10,7 @@ from hub_datasets.hub_export import hub_layout
 from tests.dataset.conftest import concepts_of
 from tests.hub_server import LOSE_ANSWER, READ_TOKEN, Odd, Repository
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.io.files import our_files
+from turkic_idiom_tasks.io.files import read_manifest
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import LABELS, Span
@@ -67,7 +67,7 @@ def test_one_commit_and_a_tag_and_the_second_time_nothing(online_dataset, hub, l
     assert repository.tags == {"v1.0.0": repository.main}
     assert first.endswith(f"commit {repository.main}\nTURKIC_IDIOM_DATA={REPO}@{repository.main}\n")
     online_dataset("export", lexicon, "--out", tmp_path / "out")
-    exported = {name: (tmp_path / "out" / name).read_bytes() for name in our_files(tmp_path / "out")}
+    exported = {name: (tmp_path / "out" / name).read_bytes() for name in read_manifest(tmp_path / "out").files}
     assert exported == {name: data for name, data in repository.files.items() if name != ".gitattributes"}
     second, _ = online_dataset(*arguments)
     assert f"0 added, 0 changed, {len(exported)} unchanged, 0 left there; 0 bytes to send\n" in second

@@ -215,7 +215,7 @@ def test_files_that_cannot_be_read(tmp_path):
         ("latin5", r"latin5:2: not UTF-8 \(byte 0xF0\)"),
         ("empty", "empty: is empty"),
         ("absent", r"absent: cannot be read \(No such file"),
-        (".", "not a regular file"),
+        (".", "Is a directory"),
         ("other", "other:1: the columns Deyimler.* are missing; found kelime, anlam"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -14,7 +14,7 @@ from tests.hub_datasets.conftest import kevser_file, read_lines, write_lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
-from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, parse_review
+from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review
 
 TODAY = date(2026, 3, 1)
 IDIOMS = {"a": "baş əymək", "b": "göz yummaq", "c": "qulaq asmaq"}
@@ -154,7 +154,7 @@ def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, datase
 def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
     concept, entry = next(iter(bundled.of("az").items()))
     bundled = replace(bundled, entries={"az": {concept: entry}})  # one entry, for speed
-    reviewed = replace(bundled, reviews=[parse_review(row(concept, idiom=entry.idiom))], source=str(BUNDLED))
+    reviewed = replace(bundled, reviews=[Review.model_validate(row(concept, idiom=entry.idiom))], source=str(BUNDLED))
     for text in (page, lexicon_card):
         assert "reviewed by native speakers" in text(bundled)
         assert "not yet" in text(bundled)

@@ -165,7 +165,7 @@ def test_scores_of_data_that_is_not_on_the_hub_are_refused(eval_results, hub, be
     refusal = eval_results(write_results(tmp_path / "other", "b" * 40), "--yes", code=1)
     assert f"revision {'b' * 40}, which is no commit of {DATASET}; score again with --data {DATASET}@COMMIT" in refusal
     absent = eval_results(write_results(tmp_path / "r", benchmark), "--yes", model="org/absent", code=1)
-    assert "model org/absent: no such repository, or the token may not see it; check the name" in absent
+    assert "model org/absent: not there, or the token may not see it (404); check the name" in absent
     assert hub.repository(MODEL, "model").pulls == {}
 
 

@@ -19,7 +19,7 @@ from leaderboard.site import write_site
 from tests.leaderboard.boards_for_tests import FLOOR, POOL, make_data, make_scored
 from turkic_idiom_tasks.dataset import BUNDLED_PATH, LexiconDataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.lexicon.reviews import parse_review
+from turkic_idiom_tasks.lexicon.reviews import Review
 from turkic_idiom_tasks.metrics.ranking import chance_corrected
 from turkic_idiom_tasks.results.scored import MAIN_SCORES
 
@@ -205,7 +205,7 @@ def test_the_page_of_the_bundled_data_says_how_many_entries_speakers_have_review
     row |= {"reviewer": "AB", "date": "2026-01-31"}
     reviews = []
     for entry in list(lexicon.of("tr").values())[:2]:
-        reviews.append(parse_review(row | {"concept": entry.concept, "idiom": entry.idiom}))
+        reviews.append(Review.model_validate(row | {"concept": entry.concept, "idiom": entry.idiom}))
     n_entries = sum(len(entries) for entries in lexicon.entries.values())
     expected = ("have not reviewed them yet", f"have reviewed 2 of the {n_entries} entries")
     for number, (some, words) in enumerate(zip(([], reviews), expected, strict=True)):

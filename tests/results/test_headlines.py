@@ -62,14 +62,10 @@ def test_a_model_that_ranks_the_answers_first_has_one(task, subset):
     for row, columns in enumerate(pool.relevant):
         perfect[row, columns] = 1.0
     assert score_subset(Rankings.from_similarities(pool, perfect)).headline.score == pytest.approx(1.0)
-
-
-def test_the_headline_of_t2_is_the_corrected_score():
-    pool = dataset.pool("T2", "gag")
-    tied = score_subset(Rankings.from_similarities(pool, np.zeros((len(pool.queries), len(pool.documents)))))
-    assert tied.headline.score == pytest.approx(0.0, abs=1e-12)
-    floors = [random_ndcg(len(pool.documents), len(columns)) for columns in pool.relevant]
-    assert tied.headline.chance == pytest.approx(np.mean(floors))
+    if task == "T2":  # whose headline is the corrected score
+        tied = score_subset(Rankings.from_similarities(pool, np.zeros_like(perfect))).headline
+        floors = [random_ndcg(len(pool.documents), len(columns)) for columns in pool.relevant]
+        assert (tied.score, tied.chance) == (pytest.approx(0.0, abs=1e-12), pytest.approx(np.mean(floors)))
 
 
 @pytest.mark.parametrize(("task", "subset"), [("T1", "tur-uzn"), ("T2", "gag")])

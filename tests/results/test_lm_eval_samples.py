@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.lm_eval_runs import evaluate, manager  # noqa: F401
+from tests.lm_eval_runs import evaluate, manager, write_samples  # noqa: F401
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.load import load_lexicon
@@ -32,14 +32,9 @@ def read(item_lexicon, logged, tmp_path):
     def read_changed(task, change=lambda rows: None, *, data=dataset, is_partial=False):
         rows = json.loads(json.dumps(logged[task]))
         change(rows)
-        results = {
-            "model_name": "org/llm", "lm_eval_version": "0.4.13", "config": {"model": "hf"}, "n-shot": {task: 0},
-            "configs": {task: {"metadata": {"data_revision": dataset.revision}}},
-        }  # fmt: skip
-        (tmp_path / "results_2026.json").write_text(json.dumps(results))
-        path = tmp_path / f"samples_{task}_2026.jsonl"
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        (first, *_) = read_samples(path, data, is_partial=is_partial)
+        configs = {task: {"metadata": {"data_revision": dataset.revision}}}
+        write_samples(tmp_path, {"samples": {task: rows}, "configs": configs, "n-shot": {task: 0}})
+        (first, *_) = read_samples(tmp_path / f"samples_{task}_2026.jsonl", data, is_partial=is_partial)
         return next(iter(first.predictions.values()))
 
     return read_changed
@@ -119,23 +114,33 @@ def test_rows_of_a_filter_that_is_not_ours_do_not_count(read, task, name):
         assert getattr(found, field) == getattr(expected, field)
 
 
-@pytest.mark.parametrize("answer", [True, 1.0, 9])
-def test_what_is_no_position_is_refused(read, answer):
-    with pytest.raises(InputError, match=r"item '.*': needs the position of an option.* not "):
-        read(WRITTEN, each(lambda row: answered(row, answer)))
+def of_document(**changes):
+    return lambda row: row | {"doc": row["doc"] | changes}
 
 
-@pytest.mark.parametrize(("changes", "message"), [({"id": "x"}, "no item 'x'"), ({"prompt": "mine"}, "known prompt")])
-def test_an_item_or_a_prompt_that_is_not_ours_is_refused(read, changes, message):
-    with pytest.raises(InputError, match=message):
-        read(WRITTEN, each(lambda row: row | {"doc": row["doc"] | changes}))
+NO_READINGS = [["A"], [["mark", "none"]], [["mark"]], ["[" * 10_000], ['{"tags": [1]}']]
 
 
-@pytest.mark.parametrize("response", [["A"], [["mark", "none"]], [["mark"]], ["[" * 10_000], ['{"tags": [1]}']])
-@pytest.mark.parametrize("task", [MEANING, WRITTEN, SPANS])
-def test_what_our_filter_does_not_write_is_refused(read, task, response):
-    with pytest.raises(InputError, match=r"not as our filter writes it|damaged"):
-        read(task, each(lambda row: row | {"filtered_resps": response}))
+@pytest.mark.parametrize(
+    ("tasks", "copy", "message"),
+    [
+        *(
+            ([WRITTEN], lambda row, answer=answer: answered(row, answer), "item '.*': needs the position of an option")
+            for answer in (True, 1.0, 9)
+        ),
+        ([WRITTEN], of_document(id="x"), "no item 'x'"),
+        ([WRITTEN], of_document(prompt="mine"), "known prompt"),
+        ([MEANING, SPANS], of_document(digest=""), "older version"),
+        *(
+            ([MEANING, WRITTEN, SPANS], lambda row, response=response: row | {"filtered_resps": response}, "not as our")
+            for response in NO_READINGS
+        ),
+    ],
+)
+def test_what_our_task_and_filter_do_not_write_is_refused(read, tasks, copy, message):
+    for task in tasks:
+        with pytest.raises(InputError, match=rf"{message}|damaged \('filtered_resps"):
+            read(task, each(copy))
 
 
 @pytest.mark.parametrize(("task", "field"), [(MEANING, "meaning"), (SPANS, "example")])
@@ -151,9 +156,3 @@ def test_an_item_of_another_edition_is_refused(item_lexicon, read, task, field):
     assert other.revision == original.revision
     with pytest.raises(InputError, match=r"(item|sentence) '.*' is not as the data in use have it: .* another edition"):
         read(task, data=LexiconDataset(other, "other"))
-
-
-@pytest.mark.parametrize("task", [MEANING, SPANS])
-def test_samples_that_do_not_say_their_edition_are_refused(read, task):
-    with pytest.raises(InputError, match="older version"):
-        read(task, each(lambda row: row | {"doc": row["doc"] | {"digest": ""}}))

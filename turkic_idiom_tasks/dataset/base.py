@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, TestSentences, lexicon_sentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS, SentencePairs, content_digest, lexicon_pairs
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.splits import TEST
@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 class Dataset:
     """Data of the tasks; a kind of data overrides what it has, and everything is read or built once."""
+
+    span_languages: tuple[str, ...] = ()  # codes of the languages with an annotated test sentence
 
     def __init__(self, path: str, revision: str, *, lexicon: Lexicon | None = None) -> None:
         self.path = path  # what it was read from, as results name it
@@ -29,15 +31,13 @@ class Dataset:
         return ()
 
     @property
-    def span_languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages with an annotated test sentence."""
-        return ()
-
-    @property
     def lexicon(self) -> Lexicon:
         """Return the entries that training pairs are made of."""
         if self._lexicon is None:
-            raise InputError(f"{self.path}: holds no entries")
+            raise usage_error(
+                f"{self.path}: holds test queries only (no config such as lexicon-tr); training needs a lexicon "
+                "directory, or a dataset that `turkic-idiom dataset export` wrote"
+            )
         return self._lexicon
 
     def retrieval(self, task: str, subset: str) -> RetrievalData:
@@ -49,13 +49,16 @@ class Dataset:
 
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         """Return split -> tagged sentences of a language; see `splits.SPAN_SPLITS`."""
-        if language not in self.span_languages:
+        is_there = language in self.span_languages
+        sentences = self._once("sentences", language, make=lambda: self._make_sentences(language)) if is_there else {}
+        if not sentences.get(TEST):
+            others = [code for code in self.span_languages if code != language]
             raise InputError(
                 f"{self.path}: no annotated test sentence in {LANGUAGES[language].name} ({language}); languages that "
-                f"have some: {', '.join(self.span_languages) or 'none'}. A lexicon needs entries with example and "
+                f"have some: {', '.join(others) or 'none'}. A lexicon needs entries with example and "
                 "spans (turkic-idiom dataset annotate adds them), a dataset in the Hub layout configs such as span-tr"
             )
-        return self._once("sentences", language, make=lambda: self._make_sentences(language))
+        return sentences
 
     def uses(self, language: str) -> Sequence[FoundUse] | None:
         """Return the uses of idioms in found text; None if the data is no found text."""

@@ -12,7 +12,7 @@ from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, locate
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError, refuse_faults
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.reading import display, input_errors, is_blank, parse_json, printable
 from turkic_idiom_tasks.languages import LANGUAGES, add_languages
@@ -38,19 +38,13 @@ T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
-# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
+# In the next two True and False are refused by name, because Python takes them for the numbers 1 and 0.
 
 
 def _as_identifier(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError("is neither a text nor a whole number")  # 1.5, or NaN, where pandas found no id
     return str(value)
-
-
-def _as_relevance(value: Any) -> int:
-    if isinstance(value, bool) or value not in (0, 1):
-        raise ValueError("relevance is binary here, write 1 or 0")
-    return int(value)  # pandas writes whole numbers as floats
 
 
 def _as_tag(value: Any) -> str:
@@ -79,7 +73,7 @@ class _TextRow(BaseModel):
 class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Annotated[int, BeforeValidator(_as_relevance)]
+    score: Annotated[int, Field(ge=0, le=1)]  # relevance is binary here; pandas writes 1 as 1.0
 
 
 class _SpanRow(BaseModel):
@@ -88,6 +82,9 @@ class _SpanRow(BaseModel):
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
     ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
+
+
+Named = TypeVar("Named", _TextRow, FoundUse)  # rows with an id
 
 
 class HubDataset(Dataset):
@@ -102,6 +99,7 @@ class HubDataset(Dataset):
     def __init__(self, files: HubFiles) -> None:
         super().__init__(files.path, files.revision)
         self._files = files
+        self.span_languages = tuple(code for code in LANGUAGES if files.has(f"span-{code}", TEST))
         if not self.span_languages and not any(self.subsets(task) for task in TASKS):
             example = "T1-tur-azj-queries, T1-tur-azj-corpus, T1-tur-azj-qrels or span-tr"
             known = ", ".join(sorted(files.configs)[:6]) or "none"
@@ -115,20 +113,12 @@ class HubDataset(Dataset):
                 subsets.append(subset)
         return tuple(subsets)
 
-    @property
-    def span_languages(self) -> tuple[str, ...]:
-        """Return the codes of the languages with an annotated test sentence."""
-        return tuple(code for code in LANGUAGES if self._files.has(f"span-{code}", TEST))
-
     @cached_property
     def lexicon(self) -> Lexicon:  # type: ignore[override]
         """Return the entries of the configs ``lexicon-tr`` and so on."""
         languages = [code for code in LANGUAGES if self._files.has(f"lexicon-{code}", TEST)]
         if not languages:
-            raise usage_error(
-                f"{self.path}: holds test queries only (no config such as lexicon-tr); training needs a lexicon "
-                "directory, or a dataset that `turkic-idiom dataset export` wrote"
-            )
+            return super().lexicon  # which says what is missing
         concepts: dict[str, Concept] = {}
         entries: dict[str, dict[str, Entry]] = {}
         # The configs have no file of concepts: each entry states its own, and that of the first language counts.
@@ -162,21 +152,24 @@ class HubDataset(Dataset):
     def _make_retrieval(self, task: str, subset: str) -> RetrievalData:
         name = f"{task}-{subset}"
         strict = f"{name}-strict-qrels"
+        queries = self._by_id(f"{name}-queries", _TextRow)
+        documents = self._by_id(f"{name}-corpus", _TextRow)
         data = RetrievalData(
-            queries=self._read_texts(f"{name}-queries"),
-            documents=self._read_texts(f"{name}-corpus"),
+            queries={query: row.text for query, row in queries.items()},
+            documents={document: row.text for document, row in documents.items()},
             qrels=self._read_judgements(f"{name}-qrels"),
             strict_qrels=self._read_judgements(strict) if self._files.has(strict, TEST) else None,
         )
         check_retrieval(data, place=f"{self.path}, config {name}-*")
         return data
 
-    def _read_texts(self, config: str) -> dict[str, str]:
-        texts: dict[str, str] = {}
-        for place, row in self._parsed_rows(config, _TextRow):
-            _refuse_repeat(place, row.id, texts)
-            texts[row.id] = row.text
-        return texts
+    def _by_id(self, config: str, kind: type[Named]) -> dict[str, Named]:
+        """Return id -> row of a config, in order."""
+        rows: dict[str, Named] = {}
+        for place, row in self._parsed_rows(config, kind):
+            _refuse_repeat(place, row.id, rows)
+            rows[row.id] = row
+        return rows
 
     def _read_judgements(self, config: str) -> dict[str, dict[str, int]]:
         """Return query id -> document id -> 1 for the relevant documents."""
@@ -206,37 +199,30 @@ class HubDataset(Dataset):
             for place, row in self._parsed_rows(config, _SpanRow, split=split):
                 with input_errors(place):
                     locate(row.tokens, row.sentence)
+                problems = []
                 if len(row.tokens) != len(row.ner_tags):
                     counts = f"{len(row.tokens)} and {len(row.ner_tags)}"
-                    raise InputError(f"{place}: needs as many tokens as ner_tags; found {counts}")
-                earlier = split_of_id.get(row.id)
-                _refuse_repeat(place, row.id, split_of_id, problem=f"stands in the split {earlier} already")
+                    problems.append(f"needs as many tokens as ner_tags; found {counts}")
+                if row.id in split_of_id:
+                    problems.append(f"stands in the split {split_of_id[row.id]} already")
                 split_of_id[row.id] = split
                 other = split_of_text.setdefault((row.idiom, row.sentence), split)
                 if other != split:
-                    raise InputError(
-                        f"{place}: its idiom and sentence are in the split {other} too; remove one of them, because "
-                        "splits must not share sentences"
-                    )
+                    problems.append(f"its idiom and sentence are in the split {other} too, which splits must not share")
+                refuse_faults(problems, place=f"{place}: ", advice="correct it or remove one")
                 splits[split].append(
                     TaggedSentence(row.id, language, row.idiom, row.sentence, row.tokens, row.ner_tags)
                 )
-        if not splits[TEST]:
-            raise InputError(f"{self.path}, config {config}: no annotated test sentence; add some or delete it")
         return splits
 
     def uses(self, language: str) -> Sequence[FoundUse] | None:
         """Return the uses of idioms from configs such as ``use-tr``, which `dataset found` writes; None without any."""
         if not any(self._files.has(f"use-{code}", TEST) for code in LANGUAGES):
             return None
-        return self._once("uses", language, make=lambda: self._read_uses(f"use-{language}"))
-
-    def _read_uses(self, config: str) -> list[FoundUse]:
-        uses: dict[str, FoundUse] = {}
-        for place, use in self._parsed_rows(config, FoundUse) if self._files.has(config, TEST) else ():
-            _refuse_repeat(place, use.id, uses)
-            uses[use.id] = use
-        return list(uses.values())
+        config = f"use-{language}"
+        if not self._files.has(config, TEST):
+            return []
+        return self._once("uses", language, make=lambda: list(self._by_id(config, FoundUse).values()))
 
     def _rows(
         self, config: str, columns: Sequence[str], *, optional: Sequence[str] = (), split: str = TEST
@@ -264,6 +250,7 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name).expanduser()
     except RuntimeError:  # there is no such user
         directory = Path(name)
+    problem = "no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)"
     # A folder that a killed process had moved aside would otherwise be taken for a name on the Hub.
     restore_folder(directory)
     if directory.is_dir():
@@ -273,16 +260,16 @@ def open_dataset(name: str = "") -> Dataset:
         if any((directory / name).is_file() for name in expected):
             return LexiconDataset(load_lexicon(directory), str(directory))
         files = open_local(directory)
-        if files is None:
-            raise InputError(
-                f"{directory}: neither a lexicon (none of {', '.join(expected)}) nor a dataset in the Hub layout "
-                "(no README.md with configs)"
-            )
-        return HubDataset(files)
+        if files is not None:
+            return HubDataset(files)
+        problem = (
+            f"neither a lexicon (none of {', '.join(expected)}) nor a dataset in the Hub layout (no README.md with "
+            "configs)"
+        )
     # A path such as ../x looks like ORG/NAME too.
-    if HUB_NAME.fullmatch(name) and not name.startswith("."):
+    elif HUB_NAME.fullmatch(name) and not name.startswith("."):
         return HubDataset(download(name))
-    raise InputError(f"{name}: no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)")
+    raise InputError(f"{name}: {problem}")
 
 
 def _refuse_repeat(place: str, key: object, earlier: Container[object], *, problem: str = "appears twice") -> None:

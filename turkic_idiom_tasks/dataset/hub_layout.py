@@ -13,23 +13,22 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from huggingface_hub import HfApi, constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.utils.sha import git_hash
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import read_committed
 from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
+from turkic_idiom_tasks.io.models import model_errors, read_model_lines
 from turkic_idiom_tasks.io.reading import (
     MAX_BYTES,
     MalformedError,
     decode_text,
     display,
-    first_fault,
     first_line,
     inner_path,
     parse_json,
     parse_yaml,
     read_file,
-    read_json_lines,
     real_path,
     relative_parts,
 )
@@ -87,19 +86,14 @@ class HubFiles:
             # Files are read when they are needed, which may be long after the revision was computed.
             if path in self.digests and hashlib.sha256(path.read_bytes()).hexdigest() != self.digests[path]:
                 raise InputError(f"{path}: was changed since {self.path} was opened; start the command again")
-            names: dict[str, None] = {}  # of the columns that any row has, in order
-            read: list[dict[str, Any]] = []
-            with self._reading(config, path):
-                # The `datasets` library would keep files in a cache by the name of their folder, and could return the
-                # content of another dataset.
-                if path.suffix == ".parquet":
+            # The `datasets` library would keep files in a cache by the name of their folder, and could return the
+            # content of another dataset.
+            if path.suffix == ".parquet":
+                with self._reading(config, path):
                     names, read = _parquet_rows(path, (*wanted, *optional))
-                else:
-                    for number, value, problem in read_json_lines(path):
-                        if problem or not isinstance(value, dict):
-                            raise MalformedError(f"line {number}: {problem or 'not a JSON object'}")
-                        read.append(value)
-                        names |= dict.fromkeys(value)
+            else:
+                read = list(read_model_lines(dict[str, Any], path, "write the dataset again"))
+                names = dict.fromkeys(name for row in read for name in row)  # of the columns that any row has, in order
             missing = sorted(set(wanted) - set(names))
             if missing:
                 known = ", ".join(map(display, names)) or "none"
@@ -192,7 +186,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
     if not readme.is_file():
         return {}
     configs: dict[str, dict[str, tuple[Path, ...]]] = {}
-    try:
+    with model_errors(f"{readme}: its YAML block", "correct it, or write the dataset again"):
         match = _YAML_BLOCK.search(decode_text(read_file(readme)))
         block = parse_yaml(match[1]) if match else None
         for config in _DeclaredConfigs.model_validate({} if block is None else block).configs or []:
@@ -206,9 +200,6 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
             # Files of other formats are left out, and so are splits and configs with such files only.
             if any(splits.values()):
                 configs[config.config_name] = {split: tuple(sorted(paths)) for split, paths in splits.items() if paths}
-    except (MalformedError, ValidationError) as error:
-        fault = first_fault(error) if isinstance(error, ValidationError) else error
-        raise InputError(f"{readme}: its YAML block is malformed: {fault}") from error
     return configs
 
 
@@ -243,10 +234,19 @@ def _n_bytes(values: pa.Array) -> int:
 def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     """Return the data files that match a pattern of the README; none may be outside the folder."""
     relative_parts(pattern)
+    paths: set[Path] = set()
+    problem = ""
     try:
-        paths = {path for path in folder.glob(pattern) if path.suffix in SUFFIXES and path.is_file()}
+        matches = list(folder.glob(pattern))
+        paths = {path for path in matches if path.suffix in SUFFIXES and path.is_file()}
+        # Files of other formats are not downloaded, so a pattern for them matches nothing.
+        if not matches and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES):
+            problem = (
+                f"there is no file {display(pattern)}; restore it, write or download the dataset again, or remove its "
+                "config"
+            )
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
-        raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
+        problem = f"the path {display(pattern)} cannot be used: {first_line(error)}"
     for path in sorted(paths):
         # Nothing is reached through a link, except that a downloaded file may be one into the client's cache. Otherwise
         # somebody else's dataset could name private files of its reader, or of another dataset in the same cache.
@@ -256,12 +256,7 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         if checked.parts:  # a downloaded file may lie beside the README
             inner_path(folder, checked.as_posix())
         if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
-            place = display(relative.as_posix())
-            raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
-    # Files of other formats are not downloaded, so a pattern for them matches nothing.
-    if not paths and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES) and not any(folder.glob(pattern)):
-        raise MalformedError(
-            f"there is no file {display(pattern)}; restore it, write or download the dataset again, or remove "
-            "its config"
-        )
+            problem = f"the path {display(relative.as_posix())} leads out of the cache of the Hub's client"
+    if problem:
+        raise MalformedError(problem)
     return paths

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from turkic_idiom_tasks.dataset.similarity import complete_entries
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import refuse_faults, usage_error
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, target_codes
 from turkic_idiom_tasks.lexicon.entries import SAME, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
@@ -197,5 +197,4 @@ def check_retrieval(data: RetrievalData, *, place: str) -> None:
         for query in data.queries:
             if query not in qrels:
                 problems.append(f"query {query!r} has no relevant document in the {kind}")
-    if problems:
-        raise InputError(f"{place}: {problems[0]}")
+    refuse_faults(problems, place=f"{place}: ")

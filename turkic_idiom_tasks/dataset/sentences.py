@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, model_validator
+from pydantic import BaseModel, BeforeValidator, model_validator
 
 from turkic_idiom_tasks.io.reading import MalformedError
-from turkic_idiom_tasks.lexicon.entries import Lexicon, as_spans, concept_id
+from turkic_idiom_tasks.lexicon.entries import ConceptId, Lexicon, as_spans
 from turkic_idiom_tasks.spans import LABELS, Span, iob2_tags, span_problem, tagged_spans
 from turkic_idiom_tasks.splits import SPAN_SPLITS, TEST, span_split
 
@@ -49,8 +49,8 @@ class TaggedSentence:
 class FoundUse(BaseModel):
     """One use of an idiom, or of its words, in found text, as a dataset has it."""
 
-    id: Annotated[str, AfterValidator(concept_id)]  # in the form of a concept's id
-    concept: Annotated[str, AfterValidator(concept_id)]
+    id: ConceptId  # in the form of a concept's id
+    concept: ConceptId
     idiom: str  # citation form
     sentence: str  # NFC
     sense: Literal["idiomatic", "literal"]
@@ -76,12 +76,6 @@ class TestSentences:
         self.row = {sentence.id: position for position, sentence in enumerate(self.rows)}  # id -> position
         clusters = idiom_clusters(self.rows)
         self.concepts = tuple(clusters[sentence.id] for sentence in self.rows)  # what is resampled together
-
-    def part(self, positions: Sequence[int]) -> "TestSentences":
-        """Return the sentences at some positions, in order; itself for all of them."""
-        if len(positions) == len(self.rows):
-            return self
-        return TestSentences(self.language, [self.rows[position] for position in positions])
 
 
 def words(sentence: str) -> list[Span]:

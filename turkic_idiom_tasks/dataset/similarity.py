@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, refuse_faults
 from turkic_idiom_tasks.io.reading import is_blank
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
@@ -68,6 +68,7 @@ class SentencePairs:
         self.subset = subset  # ``tur``
         self.rows = tuple(rows)
         self.row = {row.id: position for position, row in enumerate(self.rows)}
+        problems = [] if any(row.kind != REFERENCE for row in self.rows) else ["no pair to score"]
         for position, row in enumerate(self.rows):
             problem = ""
             if is_blank(row.sentence1) or is_blank(row.sentence2):
@@ -81,7 +82,8 @@ class SentencePairs:
             elif self.row[row.id] != position:
                 problem = "appears twice; give each pair an id of its own"
             if problem:
-                raise InputError(f"{subset}: the pair {row.id!r} {problem}")
+                problems.append(f"the pair {row.id!r} {problem}")
+        refuse_faults(problems, place=f"{subset}: ")
         correct_of = {row.sentence1: position for position, row in enumerate(self.rows) if row.kind == CORRECT}
         correct = [correct_of.get(row.sentence1, NOWHERE) if row.kind == INCORRECT else NOWHERE for row in self.rows]
         other = [NOWHERE if row.other is None else self.row[row.other] for row in self.rows]
@@ -92,8 +94,6 @@ class SentencePairs:
         self.is_idiom: npt.NDArray[np.bool_] = np.array([row.kind in (CORRECT, INCORRECT) for row in self.rows], bool)
         self.is_scored: npt.NDArray[np.bool_] = np.array([row.kind != REFERENCE for row in self.rows], bool)
         self.concepts = tuple(row.concept for row in self.rows)
-        if not self.is_scored.any():
-            raise InputError(f"{subset}: no pair to score")
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

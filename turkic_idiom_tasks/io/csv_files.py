@@ -69,13 +69,16 @@ def read_table(path: Path, required: tuple[str, ...]) -> Iterator[Record]:
         if header is None:
             header = [cell.strip().lower() for cell in cells]
             missing = [name for name in required if name.lower() not in header]
-            if missing:
-                problem = f"the columns {', '.join(missing)} are missing; found {display(', '.join(header))[1:-1]}"
-                raise InputError(f"{path}:{number}: {problem}; is it the right file?")
             twice = [name for name in header if name and header.count(name) > 1]
-            if twice:
+            fault = ""
+            if missing:
+                found = display(", ".join(header))[1:-1]
+                fault = f"the columns {', '.join(missing)} are missing; found {found}; is it the right file?"
+            elif twice:
                 spelling = next((name for name in required if name.lower() == twice[0]), twice[0])
-                raise InputError(f"{path}:{number}: the column {spelling} appears twice; rename or remove one")
+                fault = f"the column {spelling} appears twice; rename or remove one"
+            if fault:
+                raise InputError(f"{path}:{number}: {fault}")
             continue
         problem = _quote_problem(lines, cells, delimiter, len(header)) if len(lines) > 1 else ""
         if not problem:

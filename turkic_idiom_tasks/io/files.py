@@ -15,18 +15,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import (
-    MalformedError,
-    display,
-    first_fault,
-    inner_path,
-    parse_json,
-    read_file,
-    real_path,
-)
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import display, inner_path, input_errors, parse_json, read_file, real_path
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
@@ -204,7 +197,7 @@ def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
         restore_folder(folder)
         stamp = _stamp(folder)
         try:
-            our_files(folder)  # refuses the mixture that a killed run of an earlier version may have left
+            read_manifest(folder)  # refuses the mixture that a killed run of an earlier version may have left
             content = read()
         except (InputError, OSError):
             if _stamp(folder) == stamp:
@@ -215,10 +208,16 @@ def read_committed(folder: Path, read: Callable[[], Content]) -> Content:
     raise InputError(f"{folder}: is being written all the time; try again when the other command has ended")
 
 
-def our_files(folder: Path) -> dict[str, str] | None:
-    """Return path -> SHA-256 of the files that we wrote into a folder; None if it has no manifest."""
-    manifest = _read_manifest(folder)
-    return None if manifest is None else manifest.files
+def read_manifest(folder: Path) -> Manifest | None:
+    """Return the record of the files that we wrote into a folder; None if it has none."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    with model_errors(path, "delete this file, or choose another folder"):
+        manifest = Manifest.model_validate(parse_json(read_file(path, follow_links=False)))
+        for name in manifest.files:
+            inner_path(folder, name)
+    return manifest
 
 
 def foreign_names(folder: Path) -> list[str]:
@@ -232,16 +231,22 @@ def check_folder(
     """Raise unless the files may be written into a folder; return path -> SHA-256 of what we wrote there before."""
     # A command calls this without files, too, before their content is known: a refusal comes before the work.
     restore_folder(folder)
+    manifest = read_manifest(folder)
+    others = foreign_names(folder) if folder.is_dir() and manifest is None and not overwrite else []
+    problem = ""
     if folder.exists() and Path.cwd().is_relative_to(folder):
-        raise InputError(f"{folder}: is or holds the current folder, which cannot be replaced; go to another one")
-    manifest = _read_manifest(folder)
-    if manifest is not None and manifest.kind != kind:
-        raise InputError(f"{folder}: holds a {manifest.kind}, not a {kind}; choose another folder with --out")
+        problem = "is or holds the current folder, which cannot be replaced; go to another one"
+    elif manifest is not None and manifest.kind != kind:
+        problem = f"holds a {manifest.kind}, not a {kind}; choose another folder with --out"
+    elif others:
+        advice = "move it away" if overwrite is None else "pass --overwrite, which leaves files of other names alone"
+        problem = f"holds {display(others[0])} and was not written by this command; choose an empty or new folder, or "
+        problem += advice
+    if problem:
+        raise InputError(f"{folder}: {problem}")
     for name in (*files, MANIFEST):
-        try:
+        with input_errors(folder):
             path = inner_path(folder, name)
-        except MalformedError as error:
-            raise InputError(f"{folder}: {error}; move it away, or choose another folder with --out") from error
         for place in (path, *path.parents):
             # A folder where a file is to be written, or a file where a folder is
             if place.is_relative_to(folder) and place.exists() and place.is_dir() == (place == path):
@@ -249,13 +254,6 @@ def check_folder(
     ours = {} if manifest is None else manifest.files
     if overwrite or not folder.exists():
         return ours
-    others = foreign_names(folder)
-    if manifest is None and others:
-        advice = "move it away" if overwrite is None else "pass --overwrite, which leaves files of other names alone"
-        raise InputError(
-            f"{folder}: holds {display(others[0])} and was not written by this command; choose an empty or new "
-            f"folder, or {advice}"
-        )
     for name in {**ours, **files}:
         path = folder / name
         is_same = name in files and _has_digest(path, hashlib.sha256(files[name]).hexdigest())
@@ -321,20 +319,6 @@ def _has_digest(path: Path, digest: str) -> bool:
         return hashlib.sha256(path.read_bytes()).hexdigest() == digest
     except OSError:
         return False
-
-
-def _read_manifest(folder: Path) -> Manifest | None:
-    path = folder / MANIFEST
-    if not path.is_file():
-        return None
-    try:
-        manifest = Manifest.model_validate(parse_json(read_file(path, follow_links=False)))
-        for name in manifest.files:
-            inner_path(folder, name)
-    except (MalformedError, ValidationError) as error:
-        fault = f"is damaged ({first_fault(error)})" if isinstance(error, ValidationError) else error
-        raise InputError(f"{path}: {fault}; delete this file, or choose another folder") from error
-    return manifest
 
 
 def _stamp(folder: Path) -> tuple[int, int] | None:

@@ -74,16 +74,17 @@ class Plan:
 def folder_files(folder: Path) -> dict[str, bytes | Path]:
     """Return path -> file for every regular file below a folder, hidden files and folders left out."""
     files: dict[str, bytes | Path] = {}
+    problem = ""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if any(part.startswith(".") for part in name.parts):
             continue
         if path.is_symlink():
-            raise InputError(f"{path}: is a symbolic link; replace it by what it points to")
+            problem = f"{name} is a symbolic link; replace it by what it points to"
         if path.is_file():
             files[name.as_posix()] = path
-    if not files:
-        raise InputError(f"{folder}: no such folder, or no file in it")
+    if problem or not files:
+        raise InputError(f"{folder}: {problem or 'no such folder, or no file in it'}")
     return files
 
 
@@ -114,8 +115,6 @@ def make_plan(files: Files, target: Target, *, tag: str | None = None, is_whole:
 def propose(plan: Plan, files: Files, *, title: str) -> str:
     """Return the address of a pull request with the changes of a plan: an open one with this content, or a new one."""
     target = plan.target
-    if plan.head is None:
-        raise InputError(f"{target}: no such repository, or the token may not see it; check the name")
     with hub_errors(str(target)):
         requests = HfApi().get_repo_discussions(
             target.name, repo_type=target.kind, discussion_type="pull_request", discussion_status="open"
@@ -155,8 +154,6 @@ def publish(
             api.create_repo(target.name, repo_type=target.kind, space_sdk=sdk, exist_ok=True)
             plan = make_plan(files, target, tag=tag)  # the Hub puts files of its own into a new repository
         commit = plan.head
-        if commit is None:
-            raise InputError(f"{target}: is there, but the token may not see it; log in with another: hf auth login")
         if plan.needs_commit:
             commit = str(_commit(plan, files, message=message).oid)
         if tag and not plan.tag_is_set:

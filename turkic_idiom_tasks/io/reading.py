@@ -143,23 +143,19 @@ def printable(text: str) -> str:
 
 def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) -> bytes:
     """Return the bytes of a regular file; a pipe, a device, or more than `limit` bytes is a MalformedError."""
-    if "\0" in str(path):
-        raise MalformedError("its name holds a null character")
     # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     if not follow_links:
         flags |= getattr(os, "O_NOFOLLOW", 0)
     try:
-        handle = os.open(path, flags)
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            raise MalformedError("not a regular file")
-        with os.fdopen(handle, "rb") as file:
-            data = file.read(limit + 1)  # rather than the size that the system states, which may grow meanwhile
-    except OSError as error:
-        raise MalformedError(f"cannot be read ({error.strerror})") from error
-    if len(data) > limit:
-        raise MalformedError(f"more than the {limit:,} bytes that are allowed")
+        with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            # Not the size that the system states, which may grow meanwhile
+            data = file.read(limit + 1) if is_regular else b""
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        raise MalformedError(f"cannot be read ({getattr(error, 'strerror', error)})") from error
+    if not is_regular or len(data) > limit:
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed" if is_regular else "not a regular file")
     return data
 
 
@@ -170,12 +166,15 @@ def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
         text = decoder.decompress(data, limit + 1)  # zeros unpack to a thousand times their size
     except zlib.error as error:
         raise MalformedError(f"not a gzip file ({error})") from error
+    problem = ""
     if len(text) > limit:
-        raise MalformedError(f"more than the {limit:,} bytes that are allowed, once unpacked")
-    if not decoder.eof:
-        raise MalformedError("a gzip file that is cut short")
-    if decoder.unused_data:
-        raise MalformedError(f"{len(decoder.unused_data):,} bytes after the end of the gzip stream")
+        problem = f"more than the {limit:,} bytes that are allowed, once unpacked"
+    elif not decoder.eof:
+        problem = "a gzip file that is cut short"
+    elif decoder.unused_data:
+        problem = f"{len(decoder.unused_data):,} bytes after the end of the gzip stream"
+    if problem:
+        raise MalformedError(problem)
     return text
 
 
@@ -198,13 +197,14 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     read_number = None if special_numbers else _finite
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=read_number, parse_float=read_number)
-    except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
-        raise MalformedError(f"malformed JSON at {line}column {error.colno}: {error.msg}") from error
-    except MalformedError:
-        raise
-    except ValueError as error:  # Python's own limit for the digits of a number
-        raise MalformedError("a number with thousands of digits") from error
+    except ValueError as error:
+        problem = "a number with thousands of digits"  # for which Python has a limit of its own
+        if isinstance(error, MalformedError):
+            problem = str(error)
+        elif isinstance(error, json.JSONDecodeError):
+            line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
+            problem = f"malformed JSON at {line}column {error.colno}: {error.msg}"
+        raise MalformedError(problem) from error
     if _ESCAPED_SURROGATE.search(text):
         _check_values(value, special_numbers=special_numbers)
     return value
@@ -251,9 +251,8 @@ def parse_yaml(text: str) -> Any:
     """Return the value of a YAML text; raise MalformedError if it is malformed; see `read_yaml`."""
     try:
         value = yaml.load(text, _StrictLoader)  # noqa: S506  # a subclass of the safe loader
-    except RecursionError as error:
-        raise MalformedError("not YAML: nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2026-13-45
+    # RecursionError: brackets nested too deep; ValueError: a date such as 2026-13-45
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise MalformedError(f"not YAML: {printable(' '.join(str(error).split()))}") from error
     _check_values(value, special_numbers=False)
     return value
@@ -280,11 +279,11 @@ def inner_path(folder: Path, name: str) -> Path:
     for part in relative_parts(name):
         path = path / part
         try:
-            is_link = path.is_symlink()
+            problem = "leads through a symbolic link; put the file itself there" if path.is_symlink() else ""
         except OSError as error:
-            raise MalformedError(f"the path {display(name)} cannot be used ({error.strerror})") from error
-        if is_link:
-            raise MalformedError(f"the path {display(name)} leads through a symbolic link")
+            problem = f"cannot be used ({error.strerror})"
+        if problem:
+            raise MalformedError(f"the path {display(name)} {problem}")
     return path
 
 
@@ -338,7 +337,7 @@ def _check_values(value: Any, *, special_numbers: bool) -> None:
     """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=special_numbers, default=str, skipkeys=True).encode()
-    except UnicodeEncodeError as error:
-        raise MalformedError("half of a surrogate pair in a text") from error
     except ValueError as error:
-        raise MalformedError("nan or inf is no number that can be used") from error
+        is_text = isinstance(error, UnicodeEncodeError)
+        problem = "half of a surrogate pair in a text" if is_text else "nan or inf is no number that can be used"
+        raise MalformedError(problem) from error

@@ -41,13 +41,6 @@ _NO_OTHER_KEYS = ConfigDict(extra="forbid")
 T = TypeVar("T")
 
 
-def concept_id(text: str) -> str:
-    """Return the id of a concept; raise ValueError if it is none."""
-    if not CONCEPT_ID.fullmatch(text):
-        raise ValueError("must be lower-case letters, digits and hyphens")
-    return text
-
-
 def visible_text(text: str) -> str:
     """Return a text; raise ValueError if it holds a character that cannot be seen, such as a bidirectional control."""
     character = first_unseen(text)
@@ -68,11 +61,14 @@ def _text(text: str, info: ValidationInfo) -> str:
     # Of the cleaned text, because a letter that is not composed would be named as a letter and a foreign mark.
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
+    problem = ""
     if outside:
         letters = ", ".join(f"{display(letter)} (U+{ord(letter):04X})" for letter in outside)
-        raise ValueError(f"has {letters}, not in the {language.name} alphabet")
-    if cleaned != text and cleaned:
-        raise ValueError(f"is not normalised (NFC, single spaces); it should read {display(cleaned)}")
+        problem = f"has {letters}, not in the {language.name} alphabet"
+    elif cleaned != text and cleaned:
+        problem = f"is not normalised (NFC, single spaces); it should read {display(cleaned)}"
+    if problem:
+        raise ValueError(problem)
     return _note(text)
 
 
@@ -96,7 +92,7 @@ def as_spans(value: Any) -> tuple[Span, ...] | None:
     return tuple(spans)
 
 
-_Id = Annotated[str, AfterValidator(concept_id)]
+ConceptId = Annotated[str, Field(pattern=f"^{CONCEPT_ID.pattern}$")]
 _Note = Annotated[str, AfterValidator(_note)]
 _Text = Annotated[str, AfterValidator(_text)]
 # Part of modern life in which a sentence plays; None where it plays elsewhere, or has no label
@@ -109,10 +105,10 @@ class Concept:
 
     __pydantic_config__ = _NO_OTHER_KEYS
 
-    id: _Id  # a readable slug that never changes
+    id: ConceptId  # a readable slug that never changes
     gloss: Annotated[str, AfterValidator(visible_text)]  # what it means, in English
     pos: Literal["verb", "noun", "adjective", "adverb", "clause"] | None = None
-    aliases: tuple[_Id, ...] = ()  # ids of former concepts that were merged into this one
+    aliases: tuple[ConceptId, ...] = ()  # ids of former concepts that were merged into this one
 
     def to_json(self) -> str:
         """Return the concept as one line of ``concepts.jsonl``; what is not known is left out."""
@@ -136,7 +132,7 @@ class Entry:
 
     __pydantic_config__ = _NO_OTHER_KEYS
 
-    concept: _Id
+    concept: ConceptId
     idiom: _Text  # citation form
     meaning: _Text | None = None  # dictionary-style definition
     example: _Text | None = None  # sentence with the idiom in idiomatic use

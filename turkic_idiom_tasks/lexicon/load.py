@@ -6,21 +6,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, refuse_faults
 from turkic_idiom_tasks.io.files import (
     MANIFEST,
     commit_folder,
     foreign_names,
     locked_folder,
-    our_files,
     read_committed,
+    read_manifest,
     restore_folder,
     write_bytes,
 )
 from turkic_idiom_tasks.io.reading import MAX_BYTES, Fault, MalformedError, display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, add_languages, get_language, own_records
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon, parse_concept, parse_entry, parse_equivalent
-from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review, newest_reviews, parse_review
+from turkic_idiom_tasks.lexicon.entries import (
+    Concept,
+    Entry,
+    Lexicon,
+    parse_concept,
+    parse_entry,
+    parse_equivalent,
+    parse_row,
+)
+from turkic_idiom_tasks.lexicon.reviews import REVIEW, REVIEWS_FILE, Review, newest_reviews
 
 BUNDLED = Path(__file__).parent / "data"
 CONCEPTS_FILE = "concepts.jsonl"
@@ -37,9 +45,7 @@ def file_names() -> tuple[str, ...]:
 def load_lexicon(directory: Path = BUNDLED) -> Lexicon:
     """Return the lexicon in a directory."""
     lexicon, problems = read_lexicon(directory)
-    if problems:
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise InputError(f"{problems[0]}{more}; list all with: turkic-idiom dataset check {directory}")
+    refuse_faults(problems, advice=f"list all with: turkic-idiom dataset check {directory}")
     return lexicon
 
 
@@ -131,13 +137,13 @@ def read_review_file(
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
-        try:
-            review = parse_review(row)
-            if check is not None:
-                check(review)
-        except MalformedError as error:
-            return None, [str(error)]
-        return review, []
+        parsed = parse_row(REVIEW, row)
+        if parsed[0] is not None and check is not None:
+            try:
+                check(parsed[0])
+            except MalformedError as error:
+                return None, [str(error)]
+        return parsed
 
     # A file from outside has one line for each entry and reviewer; that of a lexicon may be missing or have conflicts.
     return _read_lines(
@@ -155,20 +161,24 @@ def lexicon_files(directory: Path) -> dict[str, Path]:
     add_languages(directory)
     names = file_names()
     # A file such as kk.jsonl would otherwise be left out without a word.
-    for path in sorted(directory.glob("*.jsonl")):
-        if path.name not in names and not path.name.startswith("."):
-            raise InputError(f"{path}: not {', '.join(names)}; CONTRIBUTING.md says how to add a language")
+    others = sorted(path.name for path in directory.glob("[!.]*.jsonl") if path.name not in names)
     paths = {code: directory / f"{code}.jsonl" for code in LANGUAGES}
     files = {code: path for code, path in paths.items() if path.is_file()}
-    if not files:
-        raise InputError(f"{directory}: no lexicon directory; none of {', '.join(names)} is in it")
+    problem = ""
+    if others:
+        problem = f"holds {display(others[0])}, not {', '.join(names)}; CONTRIBUTING.md says how to add a language"
+    elif not files:
+        problem = f"no lexicon directory; none of {', '.join(names)} is in it"
+    if problem:
+        raise InputError(f"{directory}: {problem}")
     return files
 
 
 def _missing_files(directory: Path) -> list[Fault]:
     """Return a problem for each file that we wrote and that is gone, and for each one that is not a regular file."""
     problems = []
-    written = our_files(directory) or {}
+    manifest = read_manifest(directory)
+    written = manifest.files if manifest else {}
     for name in file_names():
         path = directory / name
         if path.is_file():
@@ -208,16 +218,19 @@ def content_revision(directory: Path) -> str:
 def check_target(directory: Path, *, overwrite: bool | None = None) -> None:
     """Check before any work is done that a lexicon may be written; `overwrite` is None if nothing can be replaced."""
     restore_folder(directory)
-    if directory.exists() and not directory.is_dir():
-        raise InputError(f"{directory}: is not a directory; choose another --out")
     names = foreign_names(directory) if directory.is_dir() else []
-    if names and not overwrite:
+    # It would stay beside the new lexicon, and `lexicon_files` would refuse the directory because of it.
+    strange = [name for name in names if name.endswith(".jsonl") and name not in file_names()]
+    problem = ""
+    if directory.exists() and not directory.is_dir():
+        problem = "is not a directory; choose another --out"
+    elif names and not overwrite:
         advice = "remove it" if overwrite is None else "add --overwrite, which replaces the lexicon there"
-        raise InputError(f"{directory}: not empty (holds {display(names[0])}); choose another --out, or {advice}")
-    for name in names:
-        # It would stay beside the new lexicon, and `lexicon_files` would refuse the directory because of it.
-        if name.endswith(".jsonl") and name not in file_names():
-            raise InputError(f"{directory}: holds {display(name)}, which is no lexicon file; choose another --out")
+        problem = f"not empty (holds {display(names[0])}); choose another --out, or {advice}"
+    elif strange:
+        problem = f"holds {display(strange[0])}, which is no lexicon file; choose another --out"
+    if problem:
+        raise InputError(f"{directory}: {problem}")
 
 
 def write_lexicon(
@@ -264,8 +277,7 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
 
 def _valid_reviews(directory: Path) -> list[Review]:
     reviews, problems = read_review_file(directory / REVIEWS_FILE)
-    if problems:
-        raise InputError(f"{problems[0]}; correct the line or remove it")
+    refuse_faults(problems, advice="correct the line or remove it")
     return reviews
 
 

@@ -4,13 +4,12 @@ import json
 import unicodedata
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, StringConstraints, TypeAdapter
 
-from turkic_idiom_tasks.io.reading import MalformedError
 from turkic_idiom_tasks.languages import LanguageCode
-from turkic_idiom_tasks.lexicon.entries import concept_id, parse_row, visible_text
+from turkic_idiom_tasks.lexicon.entries import ConceptId, visible_text
 
 REVIEWS_FILE = "reviews.jsonl"
 FORMAT: Literal[1] = 1
@@ -36,11 +35,11 @@ def _possible(text: str) -> str:
 
 def _complete_verdicts(verdicts: dict[str, str]) -> dict[str, str]:
     """Return the verdicts in the order of `FIELDS`; a verdict on each field that every entry has must be there."""
-    for name in (FORM, CONCEPT):
-        if name not in verdicts:
-            raise ValueError(f"has no verdict on {name!r}")
+    problems = [f"has no verdict on {name!r}" for name in (FORM, CONCEPT) if name not in verdicts]
     if UNKNOWN in verdicts.values() and set(verdicts.values()) != {UNKNOWN}:
-        raise ValueError("must be unknown for every field or for none")
+        problems.append("must be unknown for every field or for none")
+    if problems:
+        raise ValueError(problems[0])
     return {name: verdicts[name] for name in FIELDS if name in verdicts}
 
 
@@ -59,7 +58,7 @@ class Review(BaseModel):
     format: Literal[1] = FORMAT  # version of the format of this line
     lexicon_revision: Annotated[str, StringConstraints(pattern="^[0-9a-f]{40}$")]  # that the reviewer saw
     language: LanguageCode
-    concept: Annotated[str, AfterValidator(concept_id)]
+    concept: ConceptId
     idiom: _Text  # as it read when it was reviewed
     # Field of `FIELDS` -> ``ok`` or ``wrong``, or ``unknown`` for all fields when the reviewer does not know the idiom;
     # fields that the entry does not have are left out.
@@ -97,15 +96,7 @@ class Review(BaseModel):
         return json.dumps(self.model_dump(exclude_none=True), ensure_ascii=False)
 
 
-_REVIEW = TypeAdapter(Review)
-
-
-def parse_review(row: Any) -> Review:
-    """Return the review in a decoded JSON line; a MalformedError names the first field that is wrong, and its value."""
-    parsed = parse_row(_REVIEW, row)
-    if parsed[0] is None:
-        raise MalformedError(parsed[1][0])
-    return parsed[0]
+REVIEW = TypeAdapter(Review)
 
 
 def newest_reviews(reviews: Iterable[Review]) -> list[Review]:

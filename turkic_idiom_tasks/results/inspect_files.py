@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -12,11 +11,13 @@ from zipfile import ZipFile
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, first_line
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS
-from turkic_idiom_tasks.results.model_predictions import LLM, ModelPredictions, check_data, regime_of_language_model
+from turkic_idiom_tasks.results.model_predictions import LLM, HarnessFile, ModelPredictions, regime_of_language_model
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
 from turkic_idiom_tasks.results.reader import read_answers
+from turkic_idiom_tasks.results.record import check_data
 from turkic_idiom_tasks.tasks.items.item_types import LETTERS
 from turkic_idiom_tasks.tasks.items.items import kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
@@ -31,6 +32,14 @@ _SCORERS = dict.fromkeys(ITEM_TASKS, "idiom_choice")
 _SCORERS |= dict.fromkeys(OPEN_TASKS, "idiom_recall") | {SPANS: "idiom_spans"}
 
 
+class _Metadata(HarnessFile):
+    """What our tasks state about themselves in a log."""
+
+    data_revision: str
+    prompt: str
+    few_shot: int
+
+
 def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> ModelPredictions | None:
     """Return the answers of a log, one prediction for each set in it; None for a log of somebody else's task.
 
@@ -41,21 +50,17 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
     task = log.eval.task.removeprefix(_PREFIX)
     if not log.eval.task.startswith(_PREFIX) and task not in (*ITEM_TASKS, SPANS):
         return None
-    metadata: Mapping[str, Any] = log.eval.metadata or {}
-    revision, prompt, few_shot = (metadata.get(name) for name in ("data_revision", "prompt", "few_shot"))
-    if not (isinstance(revision, str) and isinstance(prompt, str) and type(few_shot) is int):
-        raise InputError(
-            f"{path}: does not say which data and prompt it is of; run it again with turkic_idiom_tasks/..."
-        )
-    check_data(path, revision, dataset)
     if log.status != "success":
         raise InputError(
             f"{path}: the run ended with the status {display(log.status)}; finish it with inspect eval-retry"
         )
+    with model_errors(f"{path}: its metadata", "run it again with turkic_idiom_tasks/..."):
+        about = _Metadata.model_validate(log.eval.metadata or {})
+    check_data(path, about.data_revision, dataset)
     predictions: dict[SubsetKey, Prediction] = {}
     for key, answers in _answers(path, log, task).items():
         predictions[key] = read_answers(
-            path, key, answers, dataset, prompt=prompt, method=GENERATION, is_partial=is_partial
+            path, key, answers, dataset, prompt=about.prompt, method=GENERATION, is_partial=is_partial
         )
     # hf/ORG/NAME is ORG/NAME, openai/gpt-5 stays, and hf/local with the argument `model_path` is that path
     name = log.eval.model.partition("/")[2]
@@ -68,8 +73,8 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
         predictions=predictions,
         name=name,
         type=LLM,
-        regime=regime_of_language_model(name, shots=few_shot),
-        few_shot=few_shot,
+        regime=regime_of_language_model(name, shots=about.few_shot),
+        few_shot=about.few_shot,
         versions={package.replace("_", "-"): version for package, version in log.eval.packages.items()},
     )
 
@@ -91,13 +96,11 @@ def open_log(path: Path) -> EvalLog:
                     if is_replaced and json.loads(archive.read(member)).get("scores"):
                         raise MalformedError(f"{display(member.filename)} stands in it twice, each time with an answer")
         return read_eval_log(str(path))
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
-        ) from error
-    except Exception as error:
-        # Whatever a damaged archive makes Inspect raise
-        raise InputError(f"{path}: no log that Inspect can read ({first_line(error)}); run it again") from error
+    except Exception as error:  # whatever a damaged archive makes Inspect raise
+        problem = f"no log that Inspect can read ({first_line(error)}); run it again"
+        if isinstance(error, ModuleNotFoundError):
+            problem = f"reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
+        raise InputError(f"{path}: {problem}") from error
 
 
 def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[str, object, Any]]]:
@@ -107,14 +110,16 @@ def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[
         sample_id = str(sample.id)  # spans_tr/SENTENCE, or the id of an item: equivalent_tr_uz/CONCEPT
         scores = sample.scores or {}
         score = scores.get(_SCORERS[task])
+        problem = ""
         if score is None:
-            raise InputError(
-                f"{path}: sample {display(sample_id)} has no score of {_SCORERS[task]}, which reads the answers "
-                f"(it has {', '.join(map(display, scores)) or 'none'}); run inspect score --scorer "
-                f"{_PREFIX}{_SCORERS[task]}"
+            problem = (
+                f"sample {display(sample_id)} has no score of {_SCORERS[task]}, which reads the answers (it has "
+                f"{', '.join(map(display, scores)) or 'none'}); run inspect score --scorer {_PREFIX}{_SCORERS[task]}"
             )
-        if sample.epoch > 1:
-            raise InputError(f"{path}: has several answers to each item; run it again with --epochs 1")
+        elif sample.epoch > 1:
+            problem = "has several answers to each item; run it again with --epochs 1"
+        if score is None or problem:
+            raise InputError(f"{path}: {problem}")
         set_name, _, rest = sample_id.partition("/")
         subset = set_name.removeprefix(f"{kind_of(task)}_").replace("_", "-")
         answer: str | int | None = score.answer

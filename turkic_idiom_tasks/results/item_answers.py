@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 from functools import cached_property, lru_cache
 
 from turkic_idiom_tasks.dataset import Dataset
@@ -50,12 +50,6 @@ class TestItems:
     def digest(self) -> str:
         """Return twelve digits that change with any item: a position says nothing about other options."""
         return content_digest([astuple(item) for item in self.rows])[:12]
-
-    def part(self, positions: Sequence[int]) -> TestItems:
-        """Return the items at some positions, in order; itself for all of them."""
-        if len(positions) == len(self.rows):
-            return self
-        return replace(self, rows=tuple(self.rows[position] for position in positions))
 
     @property
     def chance(self) -> float:

@@ -9,20 +9,21 @@ from pydantic import Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.models import read_model_lines
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS, LOGLIKELIHOOD
 from turkic_idiom_tasks.results.model_predictions import (
+    AGAIN,
     LLM,
     TOKEN_CLASSIFIER,
     HarnessFile,
     ModelPredictions,
-    check_data,
     read_harness_file,
-    read_harness_lines,
     regime_of_language_model,
 )
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.reader import read_answers
+from turkic_idiom_tasks.results.record import check_data
 from turkic_idiom_tasks.tasks.items.answers import likeliest
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS
@@ -102,7 +103,7 @@ def read_samples(path: Path, dataset: Dataset, *, is_partial: bool = False) -> I
     # Every response stands in the file once per filter, also of those that a user has added to ours.
     counted = STRICT if is_span else FLEXIBLE if is_written else LIKELIEST
     answers: dict[str, list[tuple[str, str, JsonValue]]] = {}  # prompt -> see `read_answers`
-    for sample in read_harness_lines(_Sample, path):
+    for sample in read_model_lines(_Sample, path, AGAIN):
         if sample.filter == counted:
             answer = (sample.doc.id, sample.doc.digest, _answer(path, sample))
             answers.setdefault(sample.doc.prompt, []).append(answer)

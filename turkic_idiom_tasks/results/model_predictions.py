@@ -1,17 +1,16 @@
 """Predictions and scores of finished evaluations of any harness, with what is known about the model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.encoders.names import NO_REVISION, POOLINGS, PRETRAINED, REGIMES, split_pooling
-from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import display, first_fault, read_json, read_json_lines
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import read_json
 from turkic_idiom_tasks.results.predictions import Predictions
 from turkic_idiom_tasks.results.record import Throughput
 
@@ -29,6 +28,7 @@ ALL: Literal["all"] = "all"  # the size of a sample that holds every training se
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _BASELINES = ("turkic-idiom/", "mteb/baseline-")
+AGAIN = "compute it again"  # advice where a file of a harness is damaged
 _LOCAL = "local/"  # what the name of a checkpoint in a folder begins with
 
 
@@ -102,29 +102,7 @@ def regime_of_language_model(name: str, *, shots: int) -> str | None:
     return None if is_local(name) else PRETRAINED
 
 
-def check_data(path: Path, revision: str, dataset: Dataset) -> None:
-    """Raise InputError with both revisions if predictions are not of the data in use."""
-    if revision != dataset.revision:
-        raise InputError(
-            f"{path}: predictions for other data (revision {display(revision[:12])}; the data in use, {dataset.path}, "
-            f"has {dataset.revision[:12]}); name the data with --data, or run the model again on the data in use"
-        )
-
-
 def read_harness_file(model: type[_Model], path: Path) -> _Model:
     """Return a JSON file of a harness, which may hold NaN, as a pydantic model."""
-    try:
+    with model_errors(path, AGAIN):
         return model.model_validate(read_json(path, special_numbers=True))
-    except ValidationError as error:
-        raise InputError(f"{path}: damaged ({first_fault(error)}); compute it again") from error
-
-
-def read_harness_lines(model: type[_Model], path: Path) -> Iterator[_Model]:
-    """Yield the lines of a JSON lines file of a harness as pydantic models."""
-    for number, value, problem in read_json_lines(path):
-        try:
-            row = model.model_validate(value)
-        except ValidationError as error:
-            problem = problem or f"damaged ({first_fault(error)})"
-            raise InputError(f"{path}:{number}: {problem}; compute it again") from error
-        yield row

@@ -6,30 +6,30 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, FiniteFloat
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, find_task
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, refuse_faults
+from turkic_idiom_tasks.io.models import read_model_lines
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.model_predictions import (
+    AGAIN,
     HarnessFile,
     ModelPredictions,
     StatedScores,
-    check_data,
     describe_encoder,
     read_harness_file,
-    read_harness_lines,
 )
 from turkic_idiom_tasks.results.predictions import Rankings, SubsetKey
-from turkic_idiom_tasks.results.record import MODEL_META
+from turkic_idiom_tasks.results.record import MODEL_META, check_data
 from turkic_idiom_tasks.splits import TEST
 
 PREDICTIONS_SUFFIX = "_predictions.json"
 PREDICTION_FILES = {f"{task.name}{PREDICTIONS_SUFFIX}": task for task in TASKS.values()}
 SCORE_FILES = {f"{task.name}.json": task for task in TASKS.values()}
 
-_Similarities = dict[str, dict[str, float]]  # query -> document -> similarity
+_Similarities = dict[str, dict[str, FiniteFloat]]  # query -> document -> similarity
 
 
 class _Model(HarnessFile):
@@ -79,29 +79,33 @@ def read_predictions(path: Path, metas: Mapping[tuple[str, str], Sequence[Path]]
         result_path = meta_path.with_name(f"{task.name}.json")
         if result_path.is_file():
             results[meta_path] = read_harness_file(_Result, result_path)
-    if not results:
-        raise InputError(
-            f"{path}: does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
+    strange = [subset for subset in content.__pydantic_extra__ if subset not in dataset.subsets(task.short)]
+    problem = ""
+    if strange:
+        problem = f"the data in use has no subset {display(strange[0])}; name the data with --data"
+    elif not results:
+        problem = (
+            "does not say which data it is of; name the --output-folder of the same mteb run too, which holds "
             f"{task.name}.json of {header.model_name}"
         )
-    (meta_path, result), *others = results.items()
-    for other_path, other in others:
-        if other.dataset_revision != result.dataset_revision:
-            raise InputError(
-                f"{path}: {meta_path.parent} and {other_path.parent} hold {task.name}.json of {header.model_name} on "
-                "different data, and it is not known which run made these predictions; name the folder of one run"
-            )
+    elif len({result.dataset_revision for result in results.values()}) > 1:
+        folders = " and ".join(str(other.parent) for other in results)
+        problem = (
+            f"{folders} hold {task.name}.json of {header.model_name} on different data, and it is not known which run "
+            "made these predictions; name the folder of one run"
+        )
+    if problem:
+        raise InputError(f"{path}: {problem}")
+    meta_path, result = next(iter(results.items()))
     check_data(path, result.dataset_revision, dataset)
     predictions: dict[SubsetKey, Rankings] = {}
     for subset, splits in content.__pydantic_extra__.items():
-        if subset not in dataset.subsets(task.short):
-            raise InputError(f"{path}: the data in use has no subset {display(subset)}; name the data with --data")
         pool = dataset.pool(task.short, subset)
         predictions[task.short, subset] = _rankings(splits.get(TEST, {}), pool, place=f"{path}, {subset}")
     versions: dict[str, str] = {}
     settings_path = meta_path.with_name("run_settings.jsonl")
     # mteb appends a line for every run, so the last line of a task is about the results that are there
-    for run in read_harness_lines(_Run, settings_path) if settings_path.is_file() else ():
+    for run in read_model_lines(_Run, settings_path, AGAIN) if settings_path.is_file() else ():
         if run.task == task.name:
             versions = {package: number for package, number in run.version.items() if number}
     versions = {"mteb": result.mteb_version} | versions
@@ -115,13 +119,9 @@ def _rankings(rows: _Similarities, pool: Pool, *, place: str) -> Rankings:
     faults = [f"there is no prediction for the query {display(query)}" for query in pool.queries if not rows.get(query)]
     faults += [f"the data has no query {display(query)}" for query in sorted(set(rows) - set(pool.queries))]
     faults += [f"document {display(document)} is not in the data" for document in sorted(documents - set(pool.column))]
-    if faults:
-        more = f", and {len(faults) - 1} faults more" if len(faults) > 1 else ""
-        raise InputError(f"{place}: {faults[0]}{more}; name the data with --data, or compute it again on this data")
-    try:
-        rankings = Rankings.from_retrieved(pool, rows)
-    except ValueError as error:
-        raise InputError(f"{place}: {error}") from error
+    advice = "name the data with --data, or compute it again on this data"
+    refuse_faults(faults, place=f"{place}: ", advice=advice)
+    rankings = Rankings.from_retrieved(pool, rows)
     # mteb keeps only the best documents of a query: those that it leaves out rank behind all others
     n_listed = np.array([len(rows[query]) for query in pool.queries], dtype=np.int32)
     is_cut = bool((n_listed < len(pool.documents)).any())

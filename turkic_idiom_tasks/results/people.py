@@ -14,9 +14,10 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample_models
 from turkic_idiom_tasks.results.item_answers import GENERATION, find_items, row_digest
-from turkic_idiom_tasks.results.model_predictions import HarnessFile, ModelPredictions, check_data, read_harness_file
+from turkic_idiom_tasks.results.model_predictions import HarnessFile, ModelPredictions, read_harness_file
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
 from turkic_idiom_tasks.results.reader import read_answers
+from turkic_idiom_tasks.results.record import check_data
 from turkic_idiom_tasks.results.scored import ScoredSubset, score_subset
 from turkic_idiom_tasks.tasks.items.prompts import NATIVE
 

@@ -34,7 +34,6 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
 from turkic_idiom_tasks.metrics.ranking import score_positions
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, all_item_subsets
-from turkic_idiom_tasks.spans import TAG_LETTERS
 
 SPANS = "spans"  # name of span detection among the tasks
 TASK_NAMES = (*TASKS, STS, SPANS)  # tasks of encoders and taggers; those of language models are `ITEM_TASKS`
@@ -122,13 +121,6 @@ class Tags:
 
     sentences: TestSentences
     letters: tuple[str, ...]  # for each sentence a text with a letter (O, B, I) per word
-
-    def labels(self) -> list[list[str]]:
-        """Return the tags of each sentence as labels (``B-IDIOM``)."""
-        labels = []
-        for letters in self.letters:
-            labels.append([TAG_LETTERS[letter] for letter in letters])
-        return labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,7 @@ def read_lines(
     is_lost = False
     number = first_line - 1
     for number, line in enumerate(lines, start=first_line):
+        problem = ""
         try:
             if max_line is not None and len(line) > max_line:
                 raise MalformedError(f"a line of more than the {max_line:,} bytes that are allowed")
@@ -83,15 +85,15 @@ def read_lines(
                 key, section = _begin_section(row, dataset, file_task, known=sections)
                 sections[key], is_lost = section, False
             elif keys not in _LINE_KEYS:
-                raise MalformedError(
-                    f"neither the head of a subset nor a prediction; its keys are {display(sorted(keys))}"
-                )
+                problem = f"neither the head of a subset nor a prediction; its keys are {display(sorted(keys))}"
             elif section is not None:
                 section.add(row)
             elif not is_lost:
-                raise MalformedError('a prediction before the head line of its subset, {"task": ..., "subset": ...}')
+                problem = 'a prediction before the head line of its subset, {"task": ..., "subset": ...}'
         except MalformedError as error:
-            faults.append(Fault(path, str(error), number))
+            problem = str(error)
+        if problem:
+            faults.append(Fault(path, problem, number))
         # A file of another kind has a fault in each of a hundred thousand lines.
         if len(faults) >= MAX_FAULTS:
             return {}, [*faults, Fault(path, "and so on; the rest was not read", number)]
@@ -123,12 +125,10 @@ def read_answers(
     missing, unless the log may be of a part of the items (`is_partial`).
     """
     task, subset = key
-    section = _open_section(dataset, task, subset, prompt=prompt, method=method)
-    if section is None:
-        raise InputError(f"{path}: the data in use have no {task}, {display(subset)}; name the data with --data")
-    data = section.data
-    assert isinstance(data, TestItems | TestSentences)
     try:
+        section = _open_section(dataset, task, subset, prompt=prompt, method=method)
+        data = section.data
+        assert isinstance(data, TestItems | TestSentences)
         for name, digest, answer in answers:
             # The revision of the data does not show what another version of this package makes of them.
             if name in data.row and digest != row_digest(data.rows[data.row[name]]):
@@ -139,7 +139,7 @@ def read_answers(
             value = plain_text(answer) if task in OPEN_TASKS and isinstance(answer, str) else answer
             section.add({section.noun: name, "tags" if task == SPANS else "answer": value})
     except MalformedError as error:
-        raise InputError(f"{path}: {error}; run it again") from error
+        raise InputError(f"{path}: {error}; run it again, or name its data with --data") from error
     missing = section.missing()
     if missing and not is_partial:
         count = f"{len(missing)} of the {len(section.row)} {section.noun}s of {task}, {subset}"
@@ -151,62 +151,68 @@ def _begin_section(
     head: dict[str, Any], dataset: Dataset, file_task: str | None, *, known: Mapping[SubsetKey, Any]
 ) -> tuple[SubsetKey, _Section]:
     """Return task and subset of a head line, and an empty section for the lines that follow."""
-    task = head.get("task")
-    # T1 and T3 have the same queries and documents, so that only the head tells their rankings apart
-    if file_task is not None and task != file_task:
-        problem = f"the head names the task {display(task)}, but this is the file of {file_task}"
-        raise MalformedError(f"{problem}; rename the file, or write the submission again")
-    if not isinstance(task, str) or task not in _TASKS:
-        raise MalformedError(f"the task {display(task)} is unknown; known: {', '.join(_TASKS)}")
+    name = head.get("task")
+    task = name if isinstance(name, str) and name in _TASKS else ""
     extra = {"documents"} if task in TASKS else {"items", "prompt", "method"} if task in ITEM_TASKS else set()
     expected = {"task", "subset", *extra}
-    if set(head) != expected:
-        names = ", ".join(sorted(expected))
-        raise MalformedError(f"the head of a {task} subset has the keys {names}, not {display(sorted(head))}")
+    problem = ""
+    # T1 and T3 have the same queries and documents, so that only the head tells their rankings apart
+    if file_task is not None and name != file_task:
+        problem = f"the head names the task {display(name)}, but this is the file of {file_task}; rename the file, or "
+        problem += "write the submission again"
+    elif not task:
+        problem = f"the task {display(name)} is unknown; known: {', '.join(_TASKS)}"
+    elif set(head) != expected:
+        problem = f"the head of a {task} subset has the keys {', '.join(sorted(expected))}, not {display(sorted(head))}"
+    if problem:
+        raise MalformedError(problem)
     subset = head["subset"]
     section = _open_section(dataset, task, subset, prompt=head.get("prompt"), method=head.get("method"))
-    if section is None:
-        subsets = ", ".join(_data_subsets(dataset, task)) or "none"
-        raise MalformedError(f"the data has no {task} subset {display(subset)}; it has {subsets}")
-    problem = f"{task}, {subset} appears twice" if (task, subset) in known else ""
-    if isinstance(section.data, TestItems) and head["items"] != section.data.digest and not problem:
+    data = section.data
+    if (task, subset) in known:
+        problem = f"{task}, {subset} appears twice"
+    elif isinstance(data, TestItems) and head["items"] != data.digest:
         problem = (
-            f"{task}, {subset}: the items are {section.data.digest}, not {display(head['items'])}, which another "
-            "version of turkic-idiom-tasks made; ask the model again"
+            f"{task}, {subset}: the items are {data.digest}, not {display(head['items'])}, which another version of "
+            "turkic-idiom-tasks made; ask the model again"
         )
-    if task in TASKS and not problem:
-        documents = list(dataset.pool(task, subset).documents)
-        # Rankings are positions in this list: with another one, every score would silently be wrong.
-        if head["documents"] != documents:
-            problem = (
-                f"the documents of {subset} must be the {len(documents)} ids of its pool, sorted: "
-                f"{display(documents[:2])} and so on; its rankings were not read"
-            )
+    # Rankings are positions in this list: with another one, every score would silently be wrong.
+    elif isinstance(data, Pool) and head["documents"] != list(data.documents):
+        problem = (
+            f"the documents of {subset} must be the {len(data.documents)} ids of its pool, sorted: "
+            f"{display(list(data.documents[:2]))} and so on; its rankings were not read"
+        )
     if problem:
         raise MalformedError(problem)
     return (task, subset), section
 
 
-def _open_section(dataset: Dataset, task: str, subset: object, *, prompt: object, method: object) -> _Section | None:
-    """Return an empty section; None if the data do not have the subset."""
+def _open_section(dataset: Dataset, task: str, subset: object, *, prompt: object, method: object) -> _Section:
+    """Return an empty section; raise MalformedError if the data do not have the subset."""
+    name = subset if isinstance(subset, str) else ""
     data: _Data | None = None
-    if not isinstance(subset, str):
-        return None
     # The items of one subset are made alone, because to make those of all takes a while
     if task in ITEM_TASKS:
-        data = find_items(dataset, task, subset)
-        for what, value, known in (("prompt", prompt, tuple(VARIANTS)), ("method", method, METHODS)):
-            if data is not None and value not in known:
-                raise MalformedError(f"the {what} {display(value)} is unknown; known: {', '.join(known)}")
-    elif subset not in _data_subsets(dataset, task):
-        return None
+        data = find_items(dataset, task, name)
+    elif name not in _data_subsets(dataset, task):
+        data = None
     elif task == SPANS:
-        data = dataset.test_sentences(subset)
+        data = dataset.test_sentences(name)
     elif task in SIMILARITY_TASKS:
-        data = dataset.pairs(task, subset)
+        data = dataset.pairs(task, name)
     else:
-        data = dataset.pool(task, subset)
-    return None if data is None else _Section(task, subset, data, str(prompt), str(method))
+        data = dataset.pool(task, name)
+    problem = ""
+    if data is None:
+        subsets = ", ".join(_data_subsets(dataset, task)) or "none"
+        problem = f"the data has no {task} subset {display(subset)}; it has {subsets}"
+    elif task in ITEM_TASKS and prompt not in tuple(VARIANTS):
+        problem = f"the prompt {display(prompt)} is unknown; known: {', '.join(VARIANTS)}"
+    elif task in ITEM_TASKS and method not in METHODS:
+        problem = f"the method {display(method)} is unknown; known: {', '.join(METHODS)}"
+    if data is None or problem:
+        raise MalformedError(problem)
+    return _Section(task, name, data, str(prompt), str(method))
 
 
 def _data_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
@@ -229,48 +235,19 @@ class _Section:
         """Read one line; raise MalformedError if its item is unknown or repeated, or its value does not fit."""
         name = line.get(self.noun)
         position = self.row.get(name) if isinstance(name, str) else None
+        noun = f"{self.noun} {display(name)}"
         if position is None or position in self._values:
-            noun = f"{self.noun} {display(name)}"
             raise MalformedError(
                 f"{self._task}, {self._subset} has no {noun}" if position is None else f"{noun} appears twice"
             )
-        # So that an item with a wrong value is not reported as missing too
-        self._values[position] = None
-        try:
-            self._values[position] = self._read(position, line)
-        except MalformedError as error:
-            raise MalformedError(f"{self.noun} {display(name)}: {error}") from error
-
-    def missing(self) -> list[str]:
-        """Return the ids of the items without a line."""
-        return [name for name, position in self.row.items() if position not in self._values]
-
-    def prediction(self) -> Prediction:
-        """Return what was read, once nothing is missing; of sentences and items of language models also a part."""
-        positions = sorted(self._values)
-        values = [self._values[position] for position in positions]
-        if isinstance(self.data, TestSentences):
-            return Tags(self.data.part(positions), tuple(values))
-        if isinstance(self.data, TestItems):
-            return ItemAnswers(self.data.part(positions), tuple(values), self._prompt, self._method)
-        if isinstance(self.data, SentencePairs):
-            return Similarities(self._task, self.data, np.array(values, dtype=np.float64))
-        n_listed = np.array([n for _, n, _ in values], dtype=np.int32)
-        is_cut = bool((n_listed < len(self.data.documents)).any())
-        beyond: dict[tuple[int, int], _Place] = {}
-        for row, (_, _, places) in enumerate(values):
-            for document, place in places.items():
-                beyond[row, document] = place
-        above = np.stack([places_above for places_above, _, _ in values])
-        return Rankings(self.data, above, n_listed if is_cut else None, beyond)
-
-    def _read(self, position: int, line: Mapping[str, Any]) -> Any:
-        """Return the value of a line; raise MalformedError if it does not fit the item."""
-        if isinstance(self.data, Pool):
-            return _read_ranking(self.data, position, line.get("ranking"), line.get("beyond", []))
         fault: str | None = None
-        value: Any
-        if isinstance(self.data, TestItems):
+        value: Any = None  # so that an item with a wrong value is not reported as missing too
+        if isinstance(self.data, Pool):
+            try:
+                value = _read_ranking(self.data, position, line.get("ranking"), line.get("beyond", []))
+            except MalformedError as error:
+                fault = str(error)
+        elif isinstance(self.data, TestItems):
             value = line.get("answer")
             fault = answer_fault(self.data.rows[position], value, is_open=self._task in OPEN_TASKS)
         elif isinstance(self.data, TestSentences):
@@ -283,22 +260,52 @@ class _Section:
             # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
             if not is_number or not -_LARGEST <= value <= _LARGEST:
                 fault = f"needs a similarity from -1 to 1, not {display(value)}"
+        self._values[position] = value
         if fault:
-            raise MalformedError(fault)
-        return value
+            raise MalformedError(f"{noun}: {fault}")
+
+    def missing(self) -> list[str]:
+        """Return the ids of the items without a line."""
+        return [name for name, position in self.row.items() if position not in self._values]
+
+    def prediction(self) -> Prediction:
+        """Return what was read, once nothing is missing; of sentences and items of language models also a part."""
+        positions = sorted(self._values)
+        values = [self._values[position] for position in positions]
+        if isinstance(self.data, TestSentences):
+            sentences = self.data
+            if len(values) < len(sentences.rows):
+                sentences = TestSentences(self._subset, [sentences.rows[position] for position in positions])
+            return Tags(sentences, tuple(values))
+        if isinstance(self.data, TestItems):
+            items = self.data
+            if len(values) < len(items.rows):
+                items = replace(items, rows=tuple(items.rows[position] for position in positions))
+            return ItemAnswers(items, tuple(values), self._prompt, self._method)
+        if isinstance(self.data, SentencePairs):
+            return Similarities(self._task, self.data, np.array(values, dtype=np.float64))
+        n_listed = np.array([n for _, n, _ in values], dtype=np.int32)
+        is_cut = bool((n_listed < len(self.data.documents)).any())
+        beyond: dict[tuple[int, int], _Place] = {}
+        for row, (_, _, places) in enumerate(values):
+            for document, place in places.items():
+                beyond[row, document] = place
+        above = np.stack([places_above for places_above, _, _ in values])
+        return Rankings(self.data, above, n_listed if is_cut else None, beyond)
 
 
 def _read_ranking(pool: Pool, row: int, ranking: Any, beyond: Any) -> tuple[Ints, int, dict[int, _Place]]:
     """Return (N,) documents above each document, the number of listed ones, and the places in ``beyond``."""
-    if not isinstance(ranking, list) or not ranking:
-        raise MalformedError(f"the ranking must be a list of positions, not {display(ranking)}")
-    groups = [group if isinstance(group, list) else [group] for group in ranking]
+    rows = ranking if isinstance(ranking, list) else []
+    groups = [group if isinstance(group, list) else [group] for group in rows]
     positions = list(chain.from_iterable(groups))
     n_documents, n_listed = len(pool.documents), len(positions)
     # bool is an int in Python, and a position that is not hashable, such as a list, must not reach the set below
     outside = [item for item in positions if type(item) is not int or not 0 <= item < n_documents]
     problem = ""
-    if outside:
+    if not groups:
+        problem = f"the ranking must be a list of positions, not {display(ranking)}"
+    elif outside:
         problem = f"no document has the position {display(outside[0])}; there are 0 to {n_documents - 1}"
     elif len(set(positions)) < n_listed:
         ((twice, _),) = Counter(positions).most_common(1)
@@ -320,14 +327,17 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
     sizes_at: dict[int, list[int]] = {}  # above -> tied of each document that claims this place
     for item in rows if isinstance(rows, list) else [rows]:
         is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
-        if not is_triple or item[0] not in hidden or item[0] in places:
-            raise MalformedError(
+        document, above, tied = item if is_triple else (-1, 0, 0)
+        problem = ""
+        if document not in hidden or document in places:
+            problem = (
                 "beyond must list [position, above, tied] of relevant documents that the ranking does not list, not "
                 f"{display(item)}"
             )
-        document, above, tied = item
-        if not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
-            raise MalformedError(f"{display(item)} is no place behind the listed documents")
+        elif not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
+            problem = f"{display(item)} is no place behind the listed documents"
+        if problem:
+            raise MalformedError(problem)
         places[document] = (above, tied)
         sizes_at.setdefault(above, []).append(tied)
     end = n_listed

@@ -19,16 +19,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, refuse_faults
 from turkic_idiom_tasks.io.files import write_bytes
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import (
     Fault,
     MalformedError,
     display,
-    first_fault,
     parse_json,
     read_file,
     unpack_gzip,
@@ -145,10 +145,8 @@ class Header(BaseModel):
 
     def scores(self, task: str, subset: str) -> Mapping[str, float]:
         """Return the scores of one subset, NaN where undefined; a subset that is not in this record is a KeyError."""
-        for row in self.subsets:
-            if (row.task, row.subset) == (task, subset):
-                return {name: math.nan if value is None else value for name, value in row.scores.items()}
-        raise KeyError((task, subset))
+        scores = {(row.task, row.subset): row.scores for row in self.subsets}[task, subset]
+        return {name: math.nan if value is None else value for name, value in scores.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,24 +207,28 @@ def write_record(path: Path, header: Header, predictions: Predictions, *, top_k:
 
 def read_header(path: Path) -> Header:
     """Return the header of a record; another format is an OtherFormatError, every other fault a plain InputError."""
-    return _parse_header(path, next(_lines(path), b""))
+    return _open(path)[0]
 
 
 def read_record(path: Path, dataset: Dataset) -> Record:
     """Return a record, whose predictions must be of this data."""
-    lines = _lines(path)
-    header = _parse_header(path, next(lines, b""))
-    if header.data.revision != dataset.revision:
-        raise InputError(
-            f"{path}: a result of other data (revision {header.data.revision[:12]}; the data in use, {dataset.path}, "
-            f"has {dataset.revision[:12]}); name the data that was scored with --data"
-        )
+    header, lines = _open(path)
+    check_data(path, header.data.revision, dataset)
     predictions, faults = read_lines(path, lines, dataset, first_line=2)
     if not faults and {(row.task, row.subset) for row in header.subsets} != set(predictions):
         faults = [Fault(path, "its header and its predictions are of different subsets")]
-    if faults:
-        raise InputError(f"{faults[0]}; {_AGAIN}")
+    refuse_faults(faults, advice=_AGAIN)
     return Record(header, predictions, path)
+
+
+def check_data(path: Path, revision: str, dataset: Dataset) -> None:
+    """Raise an InputError with both revisions if a result is not of the data in use."""
+    if revision != dataset.revision:
+        raise InputError(
+            f"{path}: a result of other data (revision {display(revision[:12])}; the data in use, {dataset.path}, has "
+            f"{dataset.revision[:12]}); name the data that was scored with --data, or run the model again on the data "
+            "in use"
+        )
 
 
 def find_records(place: Path) -> list[Path]:
@@ -252,7 +254,8 @@ def without_variants(paths: Sequence[Path]) -> list[Path]:
     return kept
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _open(path: Path) -> tuple[Header, Iterator[bytes]]:
+    """Return the header of a record, and the lines of its predictions."""
     try:
         text = unpack_gzip(read_file(path, limit=MAX_PACKED), limit=MAX_UNPACKED)
     except MalformedError as error:
@@ -264,22 +267,16 @@ def _lines(path: Path) -> Iterator[bytes]:
             # The file may be whole: do not advise to delete it
             problem = str(error)
         raise InputError(f"{path}: {problem}") from error
-    return (line.rstrip(b"\n") for line in io.BytesIO(text))
-
-
-def _parse_header(path: Path, line: bytes) -> Header:
-    try:
-        value: Any = parse_json(line)
+    lines = (line.rstrip(b"\n") for line in io.BytesIO(text))
+    with model_errors(path, _AGAIN):
+        value: Any = parse_json(next(lines, b""))
         format_number = value.get("format") if isinstance(value, dict) else None
         # Before everything else, because the fields of another format are other ones.
         if format_number != RESULT_FORMAT:
             raise OtherFormatError(
                 f"{path}: a result of format {display(format_number)}, this version reads {RESULT_FORMAT}; {_AGAIN}"
             )
-        return Header.model_validate(value)
-    except (MalformedError, ValidationError) as error:
-        problem = f"damaged ({first_fault(error)})" if isinstance(error, ValidationError) else str(error)
-        raise InputError(f"{path}: {problem}; {_AGAIN}") from error
+        return Header.model_validate(value), lines
 
 
 @cache  # reading the metadata of a package takes milliseconds, and every record asks for it

@@ -26,6 +26,7 @@ from turkic_idiom_tasks.results.predictions import (
     Tags,
 )
 from turkic_idiom_tasks.results.record import Record
+from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENTS
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
@@ -175,7 +176,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
 def _score_tags(tags: Tags) -> ScoredSubset:
     sentences = tags.sentences
     gold = [sentence.tags for sentence in sentences.rows]
-    predicted = tags.labels()
+    predicted = [[TAG_LETTERS[letter] for letter in letters] for letters in tags.letters]
     scores = word_scores(gold, predicted) | {
         "n_sentences": len(sentences.rows),
         "n_idioms": len(set(sentences.concepts)),

@@ -1,0 +1,34 @@
+"""Outside JSON as pydantic models: whatever is wrong with it becomes one line with the file, the field, what to do."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import MalformedError, first_fault, read_json_lines
+
+T = TypeVar("T")
+
+
+@contextmanager
+def model_errors(place: object, advice: str) -> Iterator[None]:
+    """Turn a MalformedError or a ValidationError into an InputError: the place, what is wrong, what to do."""
+    try:
+        yield
+    except (MalformedError, ValidationError) as error:
+        fault = f"damaged ({first_fault(error)})" if isinstance(error, ValidationError) else error
+        raise InputError(f"{place}: {fault}; {advice}") from error
+
+
+def read_model_lines(kind: type[T], path: Path, advice: str) -> Iterator[T]:
+    """Yield the lines of a JSON lines file as models or dataclasses; the first that is malformed is an InputError."""
+    adapter = TypeAdapter(kind)
+    for number, value, problem in read_json_lines(path):
+        with model_errors(f"{path}:{number}", advice):
+            if problem:
+                raise MalformedError(problem)
+            row = adapter.validate_python(value)
+        yield row
