@@ -1,10 +1,13 @@
 """`reviews.jsonl`: what a line may say, which reviews count, and what keeps them."""
 
 import json
+import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.killing import every_kill
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import MANIFEST, read_manifest
 from turkic_idiom_tasks.io.reading import printable
@@ -129,6 +132,27 @@ def test_nothing_is_added_to_a_lexicon_that_was_changed_meanwhile(tmp_path):
     with pytest.raises(InputError, match="changed by another command"):
         add_reviews(tmp_path / "lex", [review()], revision="0" * 40)
     assert not (tmp_path / "lex" / REVIEWS_FILE).exists()
+
+
+@pytest.mark.long
+def test_a_kill_leaves_the_reviews_that_were_there_or_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # kills need no flushed disk
+    directory = tmp_path / "lex"
+
+    def prepare():
+        shutil.rmtree(directory, ignore_errors=True)
+        write(directory, review())
+
+    def add():
+        add_reviews(directory, [review(reviewer="CD")], revision=content_revision(directory))
+
+    seen = []
+    for _ in every_kill(prepare, add, below=tmp_path):
+        seen.append([one.reviewer for one in load_lexicon(directory).reviews])
+        add()
+        assert len(load_lexicon(directory).reviews) == 2
+    assert seen == sorted(seen)
+    assert {tuple(names) for names in seen} == {("AB",), ("AB", "CD")}
 
 
 def test_reviews_that_are_added_at_the_same_time_are_all_kept(tmp_path):
