@@ -105,7 +105,17 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
             subsets += [_pairs(dataset, name) for name in dataset.pair_subsets(STS)]
         else:
             subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
-    subsets += [_sentences(dataset, language) for language in dataset.span_languages]
+    for language in dataset.span_languages:
+        sentences = dataset.test_sentences(language)
+        subset = SubsetItems(
+            task=SPANS,
+            name=language,
+            language=language,
+            concepts=sentences.concepts,
+            texts={row.id: row.sentence for row in sentences.rows},
+            answers={row.id: row.idiom for row in sentences.rows},
+        )
+        subsets.append(subset)
     lexicon = None
     # Data with test items only has no lexicon
     with suppress(InputError):
@@ -186,16 +196,4 @@ def _pairs(dataset: Dataset, name: str) -> SubsetItems:
         concepts=tuple(row.concept for row in rows),
         texts={row.id: row.sentence1 for row in rows},
         answers={row.id: row.sentence2 for row in rows},
-    )
-
-
-def _sentences(dataset: Dataset, language: str) -> SubsetItems:
-    sentences = dataset.test_sentences(language)
-    return SubsetItems(
-        task=SPANS,
-        name=language,
-        language=language,
-        concepts=sentences.concepts,
-        texts={row.id: row.sentence for row in sentences.rows},
-        answers={row.id: row.idiom for row in sentences.rows},
     )

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from leaderboard import exports, figures, scripts, tables
+from leaderboard import exports, figures, formats, scripts, tables
 from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
 from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
-from leaderboard.formats import ItemsFile, json_schemas, schema_path
+from leaderboard.formats import ItemsFile, schema_path
 from leaderboard.ranking import Score
 from leaderboard.tables import TASK_FORMS, TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
 from turkic_idiom_tasks.concept_browser.parts import browser_part
@@ -135,8 +135,9 @@ class Pages:
         ids = {subset.key: list(subset.texts) for subset in data.with_parts}
         # In the order of the values in scores/, which hold no ids
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
-        for schema_file, schema in json_schemas().items():
-            yield schema_file, _json(schema)
+        for name, model in formats.FILES.items():
+            head = {"$schema": formats.DIALECT, "$id": f"{name}-{formats.FORMAT}.json"}
+            yield schema_path(name), _json(head | model.model_json_schema(mode="serialization"))
         yield from exports.every_eval_ever_files(boards, self._repository, self._built)
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
             yield f"static/{path.name}", path.read_bytes()
@@ -150,7 +151,7 @@ class Pages:
         self, template: str, title: str, name: str, tabs: Sequence[Tab], **values: Any
     ) -> Iterator[tuple[str, bytes]]:
         """Yield a page with its default tab and, if there are several tabs, a page for each."""
-        older = self._board.other_editions if name == "index" else ()
+        older = self._board.other_editions if name == "index" else {}
         links = []
         for tab in tabs:
             links.append((tab.name, f"{name}-{tab.name}.html", tab.name.capitalize(), f"{len(tab.standings)} ranked"))
@@ -159,7 +160,7 @@ class Pages:
         n_tabs = len(links)
         if name in self._models_by_language:
             n_ranked = len(self._models_by_language[name].overall)
-            links.append(("language-models", _models_file(name), "Language models", f"{n_ranked} ranked"))
+            links.append(("language-models", f"{name}-{_LANGUAGE_MODELS}", "Language models", f"{n_ranked} ranked"))
         default = tables.default_tab(tabs)
         for of_page in (*tabs, *([None] if older or not tabs else [])):  # None: older editions, or nothing at all
             values |= {
@@ -167,7 +168,7 @@ class Pages:
                 "tabs": links,
                 "table": tables.tab_table(of_page, self._tabs_by_language) if of_page else None,
                 "forest": figures.forest_by_task(of_page) if of_page else None,
-                "older": () if of_page else older,
+                "older": {} if of_page else older,
             }
             page = self._page(template, title, current=f"{name}.html", **values)
             # The default tab has an address of its own too: a link to it stays right when another becomes the default
@@ -181,9 +182,11 @@ class Pages:
         parts = {"": models} | self._models_by_language
         selector = []
         for code, board in parts.items():
+            file = f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
             name = LANGUAGES[code].name if code else "All languages"
-            selector.append((code, _models_file(code), name, f"{len(board.overall)} ranked"))
-        for code, board in parts.items():
+            selector.append((code, file, name, f"{len(board.overall)} ranked"))
+        for code, file, *_ in selector:
+            board = parts[code]
             by_task = {} if code else {task: tables.task_table(board, task) for task in board.data.tasks}
             page = self._page(
                 _LANGUAGE_MODELS,
@@ -196,7 +199,7 @@ class Pages:
                 missed=missed_items(board, self._data.lexicon),
                 traps=TRAPS,
             )
-            yield _models_file(code), page
+            yield file, page
 
     def _model(self, name: str) -> bytes:
         """Return the page of a submission, with its tasks of both boards."""
@@ -352,10 +355,6 @@ def _reported(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
-
-
-def _models_file(code: str) -> str:
-    return f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
 
 
 def _task_file(task: str) -> str:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,27 +37,25 @@ class Score:
 NO_SCORE = Score(math.nan, Interval(math.nan, math.nan))
 
 
+class Place(NamedTuple):
+    """Where a model stands in one ranking."""
+
+    rank: int  # 1 + the number of models in better groups; equal within a group
+    group: int  # 1 for the best group; no model of a group is significantly worse than the group's best
+    ranks: tuple[int, int]  # that the data allow: 1 + the number of better models, and the place before the worse
+
+
 @dataclass(frozen=True, slots=True)
 class Standing(Score):
-    """Place of a model in one ranking, with its chance-corrected score."""
+    """A model in one ranking, with its chance-corrected score."""
 
     id: str  # of the submission
     standings: Standings = field(repr=False)
 
     @property
-    def rank(self) -> int:
-        """Return 1 + the number of models in better groups; equal within a group."""
-        return self.standings.places[self.id][0]
-
-    @property
-    def group(self) -> int:
-        """Return 1 for the best group; no model of a group is significantly worse than the group's best."""
-        return self.standings.places[self.id][1]
-
-    @property
-    def ranks(self) -> tuple[int, int]:
-        """Return the ranks that the data allow, from 1 + the number of better models to the place before the worse."""
-        return self.standings.places[self.id][2]
+    def place(self) -> Place:
+        """Return the place of the model, for which the models are compared when it is first asked for."""
+        return self.standings.places[self.id]
 
 
 class Standings(dict[str, Standing]):
@@ -76,8 +75,8 @@ class Standings(dict[str, Standing]):
         return better_pairs(models)
 
     @cached_property
-    def places(self) -> dict[str, tuple[int, int, tuple[int, int]]]:
-        """Return id -> rank, group and the ranks that the data allow."""
+    def places(self) -> dict[str, Place]:
+        """Return id -> the place of each model."""
         places = {}
         # Compared is the best model of the group, not the neighbour: by small steps the last of a group could
         # otherwise be far from the first
@@ -86,7 +85,7 @@ class Standings(dict[str, Standing]):
             if self.is_better[best, place]:
                 best, group = place, group + 1
             n_better, n_worse = int(self.is_better[:, place].sum()), int(self.is_better[place].sum())
-            places[name] = (best + 1, group, (1 + n_better, len(self) - n_worse))
+            places[name] = Place(best + 1, group, (1 + n_better, len(self) - n_worse))
         return places
 
     @property

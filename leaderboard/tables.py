@@ -260,7 +260,7 @@ def item_table(board: Board) -> Table:
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     notes = row_notes(board.by_id.values())
     ties: dict[str, str] = {}
-    for _, of_group in groupby(standings.values(), key=lambda standing: standing.group):
+    for _, of_group in groupby(standings.values(), key=lambda standing: standing.place.group):
         group = [standing.id for standing in of_group]
         if len(group) > 1:
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}

@@ -4,7 +4,6 @@ import gzip
 import json
 from datetime import date
 from itertools import permutations
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -254,8 +253,8 @@ def shared_site(tmp_path_factory):
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
     first_edition = next(iter(editions()))
     metadata = make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition)
-    older = LeftOut(Path("older"), [], metadata)
-    board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=[older])
+    older = {"older": metadata}
+    board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=older)
     folder = tmp_path_factory.mktemp("site")
     write_site(board, folder, repository="https://github.com/org/idioms", built=date(2026, 11, 30))
     return SimpleNamespace(board=board, folder=folder)

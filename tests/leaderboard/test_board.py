@@ -33,7 +33,7 @@ def test_the_macro_score_is_the_mean_of_chance_corrected_tasks():
     assert scores == pytest.approx({"T1": 1.0, "T2": 0.5, "T3": 0.5, SPANS: 0.7})
     assert board.retrieval["one"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
     assert board.overall["one"].score == pytest.approx((1 + 0.5 + 0.5 + 0.7) / 4)
-    assert (board.overall["one"].rank, board.overall["one"].group) == (1, 1)
+    assert (board.overall["one"].place.rank, board.overall["one"].place.group) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,11 @@ def test_a_group_ends_at_the_first_model_worse_than_its_best(between, last, allo
         submissions.append(scored_of(name, data, values))
     standings = make_board(submissions, data).by_task["T2"]
     assert list(standings) == ["c-best", "b-between", "a-last"]
-    assert [standing.rank for standing in standings.values()] == [1, 1, 3]
-    assert [standing.ranks for standing in standings.values()] == allowed  # from the first to the last that data allow
-    assert [standing.group for standing in standings.values()] == [1, 1, 2]
+    assert [standing.place.rank for standing in standings.values()] == [1, 1, 3]
+    assert [
+        standing.place.ranks for standing in standings.values()
+    ] == allowed  # from the first to the last that data allow
+    assert [standing.place.group for standing in standings.values()] == [1, 1, 2]
     assert standings.pairs == pairs
 
 
@@ -92,7 +94,7 @@ def test_a_provisional_language_decides_no_rank_but_those_of_its_own_board():
     everything, certain = make_scored("all", data, skill=0.2, seed=6), make_scored("certain", data, skill=0.5, seed=7)
     certain = replace(certain, subsets=tuple(score for score in certain.subsets if score.language != "gag"))
     board = make_board([everything, certain], data)
-    assert [(name, standing.rank) for name, standing in board.overall.items()] == [("certain", 1), ("all", 2)]
+    assert [(name, standing.place.rank) for name, standing in board.overall.items()] == [("certain", 1), ("all", 2)]
     assert list(language_boards(board)["gag"].overall) == ["all"]
 
 

@@ -56,7 +56,7 @@ def test_the_site_has_the_scores_computed_from_the_predictions(
     same = {"data": submission_dataset, "reproduced": ids, "repository": repository}
     built = build_from_python(submission_folder.parent, tmp_path / "again", **same)
     assert [submission.id for submission in built.scored] == ids
-    assert (built.left_out, built.other_editions) == ([], [])
+    assert (built.left_out, built.other_editions) == ([], {})
     for path in built.files:
         assert path.read_bytes() == (tmp_path / "site" / path.relative_to(tmp_path / "again")).read_bytes()
 

@@ -219,7 +219,7 @@ def test_a_hostile_submission_is_refused(tmp_path, sound_submissions, kind, case
     spoil(spoiler)
     submission = read_submission(spoiler.folder, dataset)
     assert isinstance(submission, LeftOut)
-    assert submission.edition is None
+    assert submission.metadata is None
     said = "\n".join(map(str, submission.faults))
     for part in parts:
         assert part in said

@@ -115,10 +115,10 @@ def test_the_ranks_of_a_language_are_its_own():
         scored_of("only-tr", data, {("T2", "tur"): [FLOOR] * 20 + [1] * 20}),
     ]
     turkish, azerbaijani = (tabs_in(code, data, *submissions)[RETRIEVAL_TAB].standings for code in TWO)
-    assert {name: one.rank for name, one in turkish.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
+    assert {name: one.place.rank for name, one in turkish.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
     # corrected: (1 + 0) / 2 for the model that has half of the queries right
     assert turkish["only-tr"].score == pytest.approx(0.5)
-    assert {name: one.rank for name, one in azerbaijani.items()} == {"azeri": 1, "turkish": 2}
+    assert {name: one.place.rank for name, one in azerbaijani.items()} == {"azeri": 1, "turkish": 2}
 
 
 def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
