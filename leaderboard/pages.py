@@ -63,7 +63,7 @@ class Pages:
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
         of_tasks = []
         for task in self._data.tasks:
-            of_tasks.append((_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
+            of_tasks.append((f"{task.lower()}.html", f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
         navigation = [  # (title, links); a group of one link is that link
             ("", [("index.html", "Overview")]),
             ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
@@ -99,17 +99,18 @@ class Pages:
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
+            file = f"{task.lower()}.html"
             page = self._page(
                 "task.html",
                 TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
-                current=_task_file(task),
+                current=file,
                 lead=TASK_LEADS[task],
                 task=task,
                 table=tables.task_table(board, task),
                 splits=self._splits[task],
                 forest=figures.forest_by_language(board, task),
             )
-            yield _task_file(task), page
+            yield file, page
         for code, tabs in self._tabs_by_language.items():
             splits = [split for of_task in self._splits.values() for split in of_task if split["language"] == code]
             language = LANGUAGES[code]
@@ -217,7 +218,7 @@ class Pages:
                 rankings.append(("T1–T3", file, board.retrieval))
             for task in board.data.tasks:
                 if name in board.by_task[task]:
-                    file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
+                    file = f"{task.lower()}.html" if is_encoders else _LANGUAGE_MODELS
                     rankings.append((TASK_LABELS[task], file, board.by_task[task]))
             for title, file, standings in rankings:
                 places.append((title, file, standings.get(name), len(standings)))
@@ -355,10 +356,6 @@ def _reported(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
-
-
-def _task_file(task: str) -> str:
-    return f"{task.lower()}.html"
 
 
 def _json(value: BaseModel | dict[str, Any]) -> bytes:
