@@ -185,22 +185,6 @@ def write_lines(path, rows):
     path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
 
 
-def write_lm_eval(folder, dataset, name, task, rows, *, few_shot=0, **results):
-    """Writes what `lm-eval run --log_samples` writes for one task."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stated = {
-        "model_name": name,
-        "lm_eval_version": "0.4.13",
-        "config": {"model": "local-chat-completions"},
-        "configs": {task: {"metadata": {"data": dataset.path, "data_revision": dataset.revision}}},
-        "n-shot": {task: few_shot},
-    }
-    (folder / "results_2026.json").write_text(json.dumps(stated | results))
-    samples = folder / f"samples_{task}_2026.jsonl"
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return samples
-
-
 class Spoiler:
     """A submission's folder and ways to change what is in it."""
 
