@@ -162,7 +162,8 @@ class Pages:
         if name in self._models_by_language:
             n_ranked = len(self._models_by_language[name].overall)
             links.append(("language-models", f"{name}-{_LANGUAGE_MODELS}", "Language models", f"{n_ranked} ranked"))
-        default = tables.default_tab(tabs)
+        # That with the most ranked submissions; of several, the one with the most tasks
+        default = max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
         for of_page in (*tabs, *([None] if older or not tabs else [])):  # None: older editions, or nothing at all
             values |= {
                 "tab": of_page,

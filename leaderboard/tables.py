@@ -161,11 +161,6 @@ def tabs_of(board: Board) -> list[Tab]:
     return [tab for tab in tabs if tab in kept]
 
 
-def default_tab(tabs: Sequence[Tab]) -> Tab | None:
-    """Return the tab with the most ranked submissions; of several, the one with the most tasks."""
-    return max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
-
-
 def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = None) -> Table:
     """Return the table of a tab: the mean of the ranked tasks if there are several, each task, and each language."""
     data, by_task = tab.board.data, tab.board.by_task

@@ -121,8 +121,11 @@ def answers_metadata(submission_metadata, answers_dataset):
 
 
 @pytest.fixture(scope="session")
-def answers_content(answers_metadata, answers_dataset):
-    """File name -> content of a sound submission of Turkish pairs and items; every third answer could not be read."""
+def sound_submissions(submission_metadata, submission_content, submission_dataset, answers_metadata, answers_dataset):
+    """Kind -> metadata, content and data of a sound submission: of an encoder, and of answers to pairs and items.
+
+    Every third answer could not be read.
+    """
     pairs = answers_dataset.pairs(STS, "tur")
     similarities = np.linspace(-1, 1, len(pairs.rows))
     predictions = {(STS, "tur"): Similarities(STS, pairs, similarities)}
@@ -130,17 +133,9 @@ def answers_content(answers_metadata, answers_dataset):
         items = find_items(answers_dataset, task, "tr")
         answers = tuple(answer if number % 3 else None for number in range(len(items.rows)))
         predictions[task, "tr"] = ItemAnswers(items, answers, "en1", GENERATION)
-    return submission_files(answers_metadata, predictions)
-
-
-@pytest.fixture(scope="session")
-def sound_submissions(
-    submission_metadata, submission_content, submission_dataset, answers_metadata, answers_content, answers_dataset
-):
-    """Kind -> metadata, content and data of a sound submission: of an encoder, and of a language model's answers."""
     return {
         "encoder": (submission_metadata, submission_content, submission_dataset),
-        "answers": (answers_metadata, answers_content, answers_dataset),
+        "answers": (answers_metadata, submission_files(answers_metadata, predictions), answers_dataset),
     }
 
 

@@ -175,10 +175,6 @@ def test_people_stay_above_the_models_and_no_column_is_cut(open_both):
     for width in (1440, 1100, 390):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
-    page.set_viewport_size({"width": 1047, "height": 718})  # A4 in landscape
-    page.emulate_media(media="print")
-    box = page.locator(".board").bounding_box()
-    assert box["x"] + box["width"] <= 1047
 
 
 def test_the_page_is_small_before_a_card_is_opened(shared_site):

@@ -319,7 +319,7 @@ def test_commands_are_copied_and_without_javascript_they_stand_there(open_page):
 
 def test_dark_mode_follows_the_system_and_the_choice_stays(open_page):
     colour = "getComputedStyle(document.body).backgroundColor"
-    light, dark = (open_page("index-all.html", color_scheme=scheme) for scheme in ("light", "dark"))
+    light, dark = (open_page("data.html", color_scheme=scheme) for scheme in ("light", "dark"))
     paper, night = light.evaluate(colour), dark.evaluate(colour)
     assert paper != night
     button = light.get_by_role("button", name="Dark mode")
