@@ -44,10 +44,8 @@ def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(data, meta
 
     predictions = answers_of(data, mixed)
     place = make_submission(tmp_path, metadata("org/mixed"), submission_files(metadata("org/mixed"), predictions))
-    read, kept = (
-        {key: value.answers for key, value in one.items()} for one in (loaded(place, data).predictions, predictions)
-    )
-    assert read == kept
+    read = loaded(place, data).predictions
+    assert {key: read[key].answers for key in read} == {key: predictions[key].answers for key in predictions}
     scores = {(score.task, score.subset): score for score in scored(place, data).subsets}
     assert list(scores) == list(predictions)  # in the usual order
     for (task, subset), value in predictions.items():
@@ -105,9 +103,9 @@ def test_of_several_wrong_answers_the_most_frequent_one_is_named(data, metadata)
         return next(place for place in range(len(item.options)) if place not in (item.gold, near(item, is_open)))
 
     submissions = []
-    for name, choose in (("org/near", near), ("org/other", other), ("org/too", near)):
+    for name, choose in (("near", near), ("other", other), ("too", near)):
         answers = answers_of(data, choose, tasks=("meaning",))
-        submissions.append(score_submission(Submission(name.replace("/", "-"), metadata(name), answers)))
+        submissions.append(score_submission(Submission(name, metadata(f"org/{name}"), answers)))
     missed = missed_items(make_board(submissions, item_board_data(data)), data.lexicon)
     assert {(item["n_missed"], item["n_chosen"]) for item in missed} == {(3, 2)}
 
