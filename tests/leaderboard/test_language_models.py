@@ -135,13 +135,13 @@ def test_people_stand_above_the_models_without_a_rank(data, metadata, gold_conte
     place, site = tmp_path / "submissions", tmp_path / "site"
     make_submission(place, metadata("org/gold"), gold_content)
     turkish, uzbek = ("meaning", "tr"), ("meaning", "uz")
-    save_person(place / "people", 1, data, {turkish: 4, uzbek: 2})
+    sound = save_person(place / "people", 1, data, {turkish: 4, uzbek: 2})
     save_person(place / "people", 2, data, {turkish: 2})
     older = save_person(place / "people", 3, data, {turkish: 4})
     older.write_text(older.read_text("utf-8").replace(data.revision, "0" * 40), "utf-8")
     forged = save_person(place / "people", 4, data, {turkish: 1})
     forged.write_text(forged.read_text("utf-8").replace('"task": "meaning"', '"task": "x\\nfile: ok"'), "utf-8")
-    (place / "people" / "notes.txt").write_text("no answers")
+    (place / "people" / "notes.txt").symlink_to(sound)
     assert main(["leaderboard", "check", str(place), "--data", str(item_lexicon)]) == 1
     printed = capsys.readouterr().out
     assert "answers-00000001.json: ok" in printed
