@@ -170,7 +170,7 @@ def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
     standing = standings.get(name)
     if standing is None:
         return None
-    rank, group, _ = standing.place
+    rank, group, _ = standings.places[name]
     return formats.StandingJson(rank=rank, group=group, score=standing.score, **_ends(standing))
 
 

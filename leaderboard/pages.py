@@ -207,22 +207,19 @@ class Pages:
         """Return the page of a submission, with its tasks of both boards."""
         boards = [board for board in self._boards if name in board.by_id]
         parts: list[Values] = []
-        places = []
+        rankings = []  # title, page and standings of each, the most general first
         for board in boards:
             submission = board.by_id[name]
             parts += [task_part(submission, board, task) for task in ALL_TASK_NAMES if submission.of_task(task)]
-            # Title, page, standing and number of ranked models of each ranking, the most general first
             is_encoders = board is self._board
             file = "index.html" if is_encoders else _LANGUAGE_MODELS
-            rankings = [("all tasks" if is_encoders else "all items", file, board.overall)]
+            rankings.append(("all tasks" if is_encoders else "all items", file, board.overall))
             if is_encoders and name in board.retrieval:
                 rankings.append(("T1–T3", file, board.retrieval))
             for task in board.data.tasks:
                 if name in board.by_task[task]:
                     file = f"{task.lower()}.html" if is_encoders else _LANGUAGE_MODELS
                     rankings.append((TASK_LABELS[task], file, board.by_task[task]))
-            for title, file, standings in rankings:
-                places.append((title, file, standings.get(name), len(standings)))
         submission, is_compared = boards[0].by_id[name], boards[0] is self._board
         metadata = submission.metadata
         # Built-in baselines have a name of that form, but no commit
@@ -236,7 +233,7 @@ class Pages:
             distinction=self._notes.get(name, ""),
             hub_link=is_on_hub,
             badges=tables.badges(name, boards[0]),
-            places=places,
+            rankings=rankings,
             is_compared=is_compared,
             parts=parts,
             forest=figures.forest_of_model(self._board, submission) if is_compared else None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
-from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
+from leaderboard.ranking import NO_SCORE, Place, Score, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
@@ -99,7 +99,7 @@ class Row:
     """One submission in a table."""
 
     submission: ScoredSubmission
-    standing: Standing | None  # None if it has no rank
+    place: Place | None  # None if it has no rank
     lacks: tuple[str, ...]  # tasks or languages that were not submitted
     scores: tuple[Score, ...]  # one for each column
     badges: tuple[str, ...]  # how they were checked
@@ -255,22 +255,22 @@ def item_table(board: Board) -> Table:
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     notes = row_notes(board.by_id.values())
     ties: dict[str, str] = {}
-    for _, of_group in groupby(standings.values(), key=lambda standing: standing.place.group):
-        group = [standing.id for standing in of_group]
+    for _, of_group in groupby(standings, key=lambda name: standings.places[name].group):
+        group = list(of_group)
         if len(group) > 1:
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
     rows = []
     for name in names:
-        place = standings.get(name)
+        ranked = standings.get(name)
         row = Row(
             submission=board.by_id[name],
-            standing=place,
+            place=standings.places.get(name),
             lacks=tuple(column.lack for column in columns if column.lack and name not in column.scores),
             scores=tuple(column.scores.get(name, NO_SCORE) for column in columns),
             badges=badges(name, board),
             distinction=notes.get(name, ""),
             tie=ties.get(name, ""),
-            at_chance=place is not None and not place.interval.low > 0,
+            at_chance=ranked is not None and not ranked.interval.low > 0,
         )
         rows.append(row)
     keys = {key for column in columns for key in column.subsets}

@@ -147,7 +147,7 @@ def test_each_language_has_ranks_of_its_own_for_language_models(open_both, both_
     assert page.locator("h1").text_content() == "Which language model for Uzbek?"
     for code, ranks in (("uz", [1, 1, 3]), ("tr", [1, 2, 2])):
         page.goto(page.url.rsplit("/", 1)[0] + f"/{code}-language-models.html")
-        assert [one.place.rank for one in boards[code].overall.values()] == ranks
+        assert [place.rank for place in boards[code].overall.places.values()] == ranks
         shown = page.locator(".board .rank:not(.none)")
         assert shown.evaluate_all("all => all.map(one => Number(one.dataset.v))") == ranks
         best = page.locator("#verdict a").first.text_content()

@@ -72,7 +72,7 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(data, me
     assert standings["org/gold"].score == pytest.approx(1.0)
     # all wrong: (0 - chance) / (1 - chance) is -1/3 with four options, -1 with two, 0 without
     assert standings["org/near"].score == pytest.approx((-1 / 3 - 1 / 3 - 1 - 1 / 3 + 2 * 0) / 6)
-    assert [standing.place.rank for standing in standings.values()] == [1, 2]
+    assert [place.rank for place in board.overall.places.values()] == [1, 2]
     profiles = {profile["submission"].metadata.name: profile for profile in trap_profiles(board)}
     assert profiles["org/gold"]["n_wrong"] == 0
     assert math.isnan(profiles["org/gold"]["shares"]["near"])

@@ -66,7 +66,7 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     board = make_board(submissions, data)
     rows = {row.submission.id: row for row in table_of(board, ALL_TAB).rows}
     assert list(rows) == ["d-whole", "c-strong", "b-weak", "a-span"]
-    assert [row.standing is None for row in rows.values()] == [False, True, True, True]
+    assert [row.place is None for row in rows.values()] == [False, True, True, True]
     assert rows["b-weak"].lacks == ("Spans",)
     spans = rows["a-span"]
     assert spans.lacks == RETRIEVAL
@@ -107,10 +107,10 @@ def test_the_ranks_of_a_language_are_its_own():
         scored_of("only-tr", data, {("T2", "tur"): [FLOOR] * 20 + [1] * 20}),
     ]
     turkish, azerbaijani = (tabs_in(code, data, *submissions)[RETRIEVAL_TAB].standings for code in TWO)
-    assert {name: one.place.rank for name, one in turkish.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
+    assert {name: place.rank for name, place in turkish.places.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
     # corrected: (1 + 0) / 2 for the model that has half of the queries right
     assert turkish["only-tr"].score == pytest.approx(0.5)
-    assert {name: one.place.rank for name, one in azerbaijani.items()} == {"azeri": 1, "turkish": 2}
+    assert {name: place.rank for name, place in azerbaijani.places.items()} == {"azeri": 1, "turkish": 2}
 
 
 def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
