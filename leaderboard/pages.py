@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 from leaderboard import exports, figures, formats, scripts, tables
 from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
-from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
 from leaderboard.formats import ItemsFile, schema_path
 from leaderboard.ranking import Score
@@ -252,10 +251,19 @@ class Pages:
         html = browser_part("html")
         yield "items.html", self._page("items.html", "Concepts", browser=html, concepts_file=scripts.CONCEPTS_FILE)
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
+        # About how many texts a model encodes for retrieval; a query that is also a candidate is counted twice
+        queries: set[str] = set()
+        pools: dict[tuple[str, str], int] = {}
+        for subset in self._data.subsets:
+            if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
+                queries.update(subset.texts.values())
+                ranked = ("idiom" if subset.task == "T1" else "meaning", subset.language)
+                # The pool of a language is encoded once, however many subsets rank it
+                pools[ranked] = max(subset.pool, pools.get(ranked, 0))
         page = self._page(
             "submit.html",
             "Submit a model",
-            n_texts=count_texts(self._data),
+            n_texts=len(queries) + sum(pools.values()),
             bibtex=bibtex.replace("VERSION", version("turkic-idiom-tasks")).rstrip("\n"),
             rules=scripts.check_rules(self._data),
         )
@@ -273,19 +281,6 @@ class Pages:
             yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)
         yield "paper.html", self._page("paper.html", "Reported in the paper", published=figures.reported())
         yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
-
-
-def count_texts(data: BoardData) -> int:
-    """Return about how many texts a model encodes for retrieval; a query that is also a candidate is counted twice."""
-    queries: set[str] = set()
-    pools: dict[tuple[str, str], int] = {}
-    for subset in data.subsets:
-        if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
-            queries.update(subset.texts.values())
-            field = "idiom" if subset.task == "T1" else "meaning"
-            # The pool of a language is encoded once, however many subsets rank it
-            pools[field, subset.language] = max(subset.pool, pools.get((field, subset.language), 0))
-    return len(queries) + sum(pools.values())
 
 
 def environment() -> Environment:

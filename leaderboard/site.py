@@ -71,7 +71,7 @@ def build(
             # Scores alone are kept: the predictions of hundreds of submissions need not fit in memory
             scored.append(score_submission(submission))
         elif submission.metadata:
-            other_editions[submission.id] = submission.metadata
+            other_editions[folder.name] = submission.metadata
         else:
             left_out.append(submission)
     # Before anything is refused, because the report names every fault
@@ -79,7 +79,7 @@ def build(
         _write_report(report, Built(scored, left_out, other_editions, []), dataset, day)
     if left_out and not scored and not other_editions:
         raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
-    known = {submission.id for submission in scored} | {entry.id for entry in left_out} | set(other_editions)
+    known = {submission.id for submission in scored} | {entry.folder.name for entry in left_out} | set(other_editions)
     unknown = sorted(set(reproduced) - known)
     if unknown:
         raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
@@ -144,7 +144,7 @@ def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | 
             line = f", line {fault.line}" if fault.line else ""
             place = "" if fault.path == entry.folder else f"{fault.path.name}{line}: "
             faults.append(printable(f"{place}{fault.message}"))
-        left_out.append((entry.id, faults))
+        left_out.append((entry.folder.name, faults))
     page = environment().get_template("maintainers.html")
     text = page.render(outcome=outcome, left_out=left_out, data=dataset, built=built)
     write_output(report, text, command="build")

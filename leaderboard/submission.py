@@ -118,11 +118,6 @@ class LeftOut:
     metadata: Metadata | None = None  # of a sound one that predicts another edition of the lexicon, which is listed
 
     @property
-    def id(self) -> str:
-        """Return the name of the folder."""
-        return self.folder.name
-
-    @property
     def reason(self) -> str:
         """Return the first of the faults, and how to list them all."""
         more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
