@@ -13,7 +13,7 @@ from functools import cached_property
 
 from leaderboard.data import BoardData, SubsetItems
 from leaderboard.ranking import NO_SCORE, Score, Standings
-from leaderboard.submission import LeftOut, Metadata, Submission
+from leaderboard.submission import Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.errors import InputError
@@ -58,7 +58,7 @@ class Board:
     headlines: ResampledScores  # None where one is undefined
     intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
     reproduced: frozenset[str]  # ids that the maintainers ran again, perhaps also of other boards
-    other_editions: tuple[LeftOut, ...] = ()  # listed without scores; sorted by edition and id
+    other_editions: Mapping[str, Metadata] = field(default_factory=dict)  # listed without scores, by edition and id
     people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
 
     @cached_property
@@ -131,7 +131,7 @@ def make_board(
     data: BoardData,
     *,
     reproduced: Collection[str] = (),
-    other_editions: Collection[LeftOut] = (),
+    other_editions: Mapping[str, Metadata] | None = None,
     people: Mapping[SubsetKey, PeopleScore] | None = None,
 ) -> Board:
     """Compute the intervals of submissions and rank them; InputError if one was scored on other data."""
@@ -154,8 +154,8 @@ def make_board(
     for key, scores in main_scores.items():
         for name, of_subset in scores.items():
             intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
-    editions = tuple(sorted(other_editions, key=lambda other: (str(other.edition), other.id)))
-    return Board(data, by_id, headlines, intervals, frozenset(reproduced), editions, people or {})
+    editions = sorted((other_editions or {}).items(), key=lambda other: (str(other[1].edition), other[0]))
+    return Board(data, by_id, headlines, intervals, frozenset(reproduced), dict(editions), people or {})
 
 
 def language_boards(board: Board) -> dict[str, Board]:

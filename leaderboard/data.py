@@ -101,11 +101,32 @@ def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
     """Return the subsets of a dataset for encoders and taggers: those of the paper's tasks and of `extra` ones."""
     subsets = []
     for task in (*PAPER_TASKS, *extra):
-        if task == STS:
-            subsets += [_pairs(dataset, name) for name in dataset.pair_subsets(STS)]
-        else:
+        if task != STS:
             subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
-    subsets += [_sentences(dataset, language) for language in dataset.span_languages]
+    for name in dataset.pair_subsets(STS) if STS in extra else ():
+        pairs = dataset.pairs(STS, name)
+        # Pairs that are not scored are there for their similarity alone, which is the target of others
+        scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
+        subset = SubsetItems(
+            task=STS,
+            name=name,
+            language=SIMILARITY_TASKS[STS].languages[name],
+            concepts=tuple(row.concept for row in scored),
+            texts={row.id: row.sentence1 for row in scored},
+            answers={row.id: row.sentence2 for row in scored},
+        )
+        subsets.append(subset)
+    for language in dataset.span_languages:
+        sentences = dataset.test_sentences(language)
+        subset = SubsetItems(
+            task=SPANS,
+            name=language,
+            language=language,
+            concepts=sentences.concepts,
+            texts={row.id: row.sentence for row in sentences.rows},
+            answers={row.id: row.idiom for row in sentences.rows},
+        )
+        subsets.append(subset)
     lexicon = None
     # Data with test items only has no lexicon
     with suppress(InputError):
@@ -171,31 +192,4 @@ def _queries(dataset: Dataset, task: str, name: str) -> SubsetItems:
         spelling_free=free,
         documents=data.documents,
         headline_floor=headline_floor,
-    )
-
-
-def _pairs(dataset: Dataset, name: str) -> SubsetItems:
-    """Return the scored pairs of a subset; the answer is the second sentence."""
-    # Pairs that are not scored are there for their similarity alone, which is the target of others
-    pairs = dataset.pairs(STS, name)
-    rows = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]
-    return SubsetItems(
-        task=STS,
-        name=name,
-        language=SIMILARITY_TASKS[STS].languages[name],
-        concepts=tuple(row.concept for row in rows),
-        texts={row.id: row.sentence1 for row in rows},
-        answers={row.id: row.sentence2 for row in rows},
-    )
-
-
-def _sentences(dataset: Dataset, language: str) -> SubsetItems:
-    sentences = dataset.test_sentences(language)
-    return SubsetItems(
-        task=SPANS,
-        name=language,
-        language=language,
-        concepts=sentences.concepts,
-        texts={row.id: row.sentence for row in sentences.rows},
-        answers={row.id: row.idiom for row in sentences.rows},
     )

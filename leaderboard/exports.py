@@ -82,9 +82,9 @@ def records_of(board: Board) -> Records:
 def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
     """Return every figure of a leaderboard with its metadata; an undefined score is null."""
     other_editions = []
-    for other in board.other_editions:
-        metadata = other.metadata.model_dump() if other.metadata else {}
-        other_editions.append(formats.OtherEditionJson(id=other.id, edition=other.edition, metadata=metadata))
+    for name, metadata in board.other_editions.items():
+        other = formats.OtherEditionJson(id=name, edition=metadata.edition, metadata=metadata.model_dump())
+        other_editions.append(other)
     return formats.LeaderboardFile(
         schema_file=schema_path("leaderboard"),
         data=formats.DataJson.model_validate(board.data),
@@ -167,10 +167,11 @@ def _with_interval(title: str, between: str = " ") -> list[str]:
 
 
 def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
-    place = standings.get(name)
-    if place is None:
+    standing = standings.get(name)
+    if standing is None:
         return None
-    return formats.StandingJson(rank=place.rank, group=place.group, score=place.score, **_ends(place))
+    rank, group, _ = standings.places[name]
+    return formats.StandingJson(rank=rank, group=group, score=standing.score, **_ends(standing))
 
 
 def _ends(score: Score) -> dict[str, Any]:

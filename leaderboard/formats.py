@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 FORMAT: Literal[1] = 1
 SCHEMAS = "schema"  # folder of the schemas within the site
+DIALECT = "https://json-schema.org/draft/2020-12/schema"  # in which pydantic writes them
 
 
 # Six decimal places; None for an undefined figure, as JSON has no NaN
@@ -153,12 +154,3 @@ FILES: dict[str, type[_File]] = {"leaderboard": LeaderboardFile, "scores": Score
 def schema_path(name: str) -> str:
     """Return the path of a schema within the site."""
     return f"{SCHEMAS}/{name}-{FORMAT}.json"
-
-
-def json_schemas() -> dict[str, dict[str, Any]]:
-    """Return path within the site -> JSON Schema."""
-    schemas = {}
-    for name, model in FILES.items():
-        schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"{name}-{FORMAT}.json"}
-        schemas[schema_path(name)] = schema | model.model_json_schema(mode="serialization")
-    return schemas

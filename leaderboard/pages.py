@@ -11,11 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from leaderboard import exports, figures, scripts, tables
+from leaderboard import exports, figures, formats, scripts, tables
 from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
-from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
-from leaderboard.formats import ItemsFile, json_schemas, schema_path
+from leaderboard.formats import ItemsFile, schema_path
 from leaderboard.ranking import Score
 from leaderboard.tables import TASK_FORMS, TASK_LABELS, TASK_LEADS, TASK_TITLES, Tab
 from turkic_idiom_tasks.concept_browser.parts import browser_part
@@ -63,7 +62,7 @@ class Pages:
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
         of_tasks = []
         for task in self._data.tasks:
-            of_tasks.append((_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
+            of_tasks.append((f"{task.lower()}.html", f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
         navigation = [  # (title, links); a group of one link is that link
             ("", [("index.html", "Overview")]),
             ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
@@ -99,17 +98,18 @@ class Pages:
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
+            file = f"{task.lower()}.html"
             page = self._page(
                 "task.html",
                 TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
-                current=_task_file(task),
+                current=file,
                 lead=TASK_LEADS[task],
                 task=task,
                 table=tables.task_table(board, task),
                 splits=self._splits[task],
                 forest=figures.forest_by_language(board, task),
             )
-            yield _task_file(task), page
+            yield file, page
         for code, tabs in self._tabs_by_language.items():
             splits = [split for of_task in self._splits.values() for split in of_task if split["language"] == code]
             language = LANGUAGES[code]
@@ -135,8 +135,9 @@ class Pages:
         ids = {subset.key: list(subset.texts) for subset in data.with_parts}
         # In the order of the values in scores/, which hold no ids
         yield "items.json", _json(ItemsFile(schema_file=schema_path("items"), items=ids))
-        for schema_file, schema in json_schemas().items():
-            yield schema_file, _json(schema)
+        for name, model in formats.FILES.items():
+            head = {"$schema": formats.DIALECT, "$id": f"{name}-{formats.FORMAT}.json"}
+            yield schema_path(name), _json(head | model.model_json_schema(mode="serialization"))
         yield from exports.every_eval_ever_files(boards, self._repository, self._built)
         for path in sorted(files("leaderboard").joinpath("static").iterdir(), key=lambda path: path.name):
             yield f"static/{path.name}", path.read_bytes()
@@ -150,7 +151,7 @@ class Pages:
         self, template: str, title: str, name: str, tabs: Sequence[Tab], **values: Any
     ) -> Iterator[tuple[str, bytes]]:
         """Yield a page with its default tab and, if there are several tabs, a page for each."""
-        older = self._board.other_editions if name == "index" else ()
+        older = self._board.other_editions if name == "index" else {}
         links = []
         for tab in tabs:
             links.append((tab.name, f"{name}-{tab.name}.html", tab.name.capitalize(), f"{len(tab.standings)} ranked"))
@@ -159,15 +160,16 @@ class Pages:
         n_tabs = len(links)
         if name in self._models_by_language:
             n_ranked = len(self._models_by_language[name].overall)
-            links.append(("language-models", _models_file(name), "Language models", f"{n_ranked} ranked"))
-        default = tables.default_tab(tabs)
+            links.append(("language-models", f"{name}-{_LANGUAGE_MODELS}", "Language models", f"{n_ranked} ranked"))
+        # That with the most ranked submissions; of several, the one with the most tasks
+        default = max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
         for of_page in (*tabs, *([None] if older or not tabs else [])):  # None: older editions, or nothing at all
             values |= {
                 "tab": of_page,
                 "tabs": links,
                 "table": tables.tab_table(of_page, self._tabs_by_language) if of_page else None,
                 "forest": figures.forest_by_task(of_page) if of_page else None,
-                "older": () if of_page else older,
+                "older": {} if of_page else older,
             }
             page = self._page(template, title, current=f"{name}.html", **values)
             # The default tab has an address of its own too: a link to it stays right when another becomes the default
@@ -181,9 +183,11 @@ class Pages:
         parts = {"": models} | self._models_by_language
         selector = []
         for code, board in parts.items():
+            file = f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
             name = LANGUAGES[code].name if code else "All languages"
-            selector.append((code, _models_file(code), name, f"{len(board.overall)} ranked"))
-        for code, board in parts.items():
+            selector.append((code, file, name, f"{len(board.overall)} ranked"))
+        for code, file, *_ in selector:
+            board = parts[code]
             by_task = {} if code else {task: tables.task_table(board, task) for task in board.data.tasks}
             page = self._page(
                 _LANGUAGE_MODELS,
@@ -196,28 +200,25 @@ class Pages:
                 missed=missed_items(board, self._data.lexicon),
                 traps=TRAPS,
             )
-            yield _models_file(code), page
+            yield file, page
 
     def _model(self, name: str) -> bytes:
         """Return the page of a submission, with its tasks of both boards."""
         boards = [board for board in self._boards if name in board.by_id]
         parts: list[Values] = []
-        places = []
+        rankings = []  # title, page and standings of each, the most general first
         for board in boards:
             submission = board.by_id[name]
             parts += [task_part(submission, board, task) for task in ALL_TASK_NAMES if submission.of_task(task)]
-            # Title, page, standing and number of ranked models of each ranking, the most general first
             is_encoders = board is self._board
             file = "index.html" if is_encoders else _LANGUAGE_MODELS
-            rankings = [("all tasks" if is_encoders else "all items", file, board.overall)]
+            rankings.append(("all tasks" if is_encoders else "all items", file, board.overall))
             if is_encoders and name in board.retrieval:
                 rankings.append(("T1–T3", file, board.retrieval))
             for task in board.data.tasks:
                 if name in board.by_task[task]:
-                    file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
+                    file = f"{task.lower()}.html" if is_encoders else _LANGUAGE_MODELS
                     rankings.append((TASK_LABELS[task], file, board.by_task[task]))
-            for title, file, standings in rankings:
-                places.append((title, file, standings.get(name), len(standings)))
         submission, is_compared = boards[0].by_id[name], boards[0] is self._board
         metadata = submission.metadata
         # Built-in baselines have a name of that form, but no commit
@@ -231,7 +232,7 @@ class Pages:
             distinction=self._notes.get(name, ""),
             hub_link=is_on_hub,
             badges=tables.badges(name, boards[0]),
-            places=places,
+            rankings=rankings,
             is_compared=is_compared,
             parts=parts,
             forest=figures.forest_of_model(self._board, submission) if is_compared else None,
@@ -250,10 +251,19 @@ class Pages:
         html = browser_part("html")
         yield "items.html", self._page("items.html", "Concepts", browser=html, concepts_file=scripts.CONCEPTS_FILE)
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
+        # About how many texts a model encodes for retrieval; a query that is also a candidate is counted twice
+        queries: set[str] = set()
+        pools: dict[tuple[str, str], int] = {}
+        for subset in self._data.subsets:
+            if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
+                queries.update(subset.texts.values())
+                ranked = ("idiom" if subset.task == "T1" else "meaning", subset.language)
+                # The pool of a language is encoded once, however many subsets rank it
+                pools[ranked] = max(subset.pool, pools.get(ranked, 0))
         page = self._page(
             "submit.html",
             "Submit a model",
-            n_texts=count_texts(self._data),
+            n_texts=len(queries) + sum(pools.values()),
             bibtex=bibtex.replace("VERSION", version("turkic-idiom-tasks")).rstrip("\n"),
             rules=scripts.check_rules(self._data),
         )
@@ -271,19 +281,6 @@ class Pages:
             yield "feed.xml", self._page("feed.xml", "Submissions", submissions=submissions)
         yield "paper.html", self._page("paper.html", "Reported in the paper", published=figures.reported())
         yield "how-to-read.html", self._page("how-to-read.html", "How to read this")
-
-
-def count_texts(data: BoardData) -> int:
-    """Return about how many texts a model encodes for retrieval; a query that is also a candidate is counted twice."""
-    queries: set[str] = set()
-    pools: dict[tuple[str, str], int] = {}
-    for subset in data.subsets:
-        if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
-            queries.update(subset.texts.values())
-            field = "idiom" if subset.task == "T1" else "meaning"
-            # The pool of a language is encoded once, however many subsets rank it
-            pools[field, subset.language] = max(subset.pool, pools.get((field, subset.language), 0))
-    return len(queries) + sum(pools.values())
 
 
 def environment() -> Environment:
@@ -352,14 +349,6 @@ def _reported(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
-
-
-def _models_file(code: str) -> str:
-    return f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
-
-
-def _task_file(task: str) -> str:
-    return f"{task.lower()}.html"
 
 
 def _json(value: BaseModel | dict[str, Any]) -> bytes:

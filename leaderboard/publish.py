@@ -15,6 +15,7 @@ from turkic_idiom_tasks.io.hub_upload import DATASET, MODEL, SPACE, Target, fold
 from turkic_idiom_tasks.io.reading import read_yaml
 from turkic_idiom_tasks.results.harness_files import find_scores
 from turkic_idiom_tasks.results.model_predictions import StatedScores
+from turkic_idiom_tasks.results.predictions import SubsetKey
 
 SPACE_README = """---
 title: Turkic idioms leaderboard
@@ -59,6 +60,13 @@ def propose_scores(
         problems.append(f"scores of several models ({', '.join(models)}); name the folder of one model")
     if len(revisions) > 1:
         problems.append(f"scores of different data (revisions {', '.join(revisions)}); score all on one")
+    paths: dict[SubsetKey, list[str]] = {}
+    for score in scores:
+        paths.setdefault((score.task, score.subset), []).append(str(score.path))
+    for (task, subset), of_subset in paths.items():
+        # The mean of a task would count the subset twice, and it is not known which score is the model's
+        if len(of_subset) > 1:
+            problems.append(f"two results of {task}, {subset}: {' and '.join(of_subset)}; name the folder of one model")
     if problems:
         raise InputError(f"{results}: {'; '.join(problems)}")
     (revision,) = revisions
@@ -118,14 +126,8 @@ def _scores_by_task_id(scores: Sequence[StatedScores], registered: Sequence[str]
     """Return id of a task or subset -> its score and a note; a task needs the scores of all its subsets."""
     by_id: dict[str, tuple[float, str]] = {}
     for short, task in TASKS.items():
-        by_subset: dict[str, StatedScores] = {}
-        for score in scores:
-            if score.task != short:
-                continue
-            if score.subset in by_subset:
-                paths = f"{by_subset[score.subset].path} and {score.path}"
-                raise InputError(f"two results of {task.name}, {score.subset}: {paths}; name the folder of one model")
-            by_subset[score.subset] = score
+        by_subset = {score.subset: score for score in scores if score.task == short}
+        for score in by_subset.values():
             floor = "" if score.floor is None else f"; a random ranking has {score.floor:.4f}"
             by_id[f"{task.name}-{score.subset}"] = (score.main, f"nDCG without a cut-off{floor}")
         prefix = f"{task.name}-"

@@ -6,13 +6,12 @@ the lower one. The pages have this fact for all pairs, one bit each, and rank ag
 (`static/table.js`).
 """
 
-from __future__ import annotations
-
 import base64
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,48 +35,70 @@ class Score:
 NO_SCORE = Score(math.nan, Interval(math.nan, math.nan))
 
 
-@dataclass(frozen=True, slots=True)
-class Standing(Score):
-    """Place of a model in one ranking, with its chance-corrected score."""
+class Place(NamedTuple):
+    """Where a model stands in one ranking."""
 
-    id: str  # of the submission
-    standings: Standings = field(repr=False)
-
-    @property
-    def rank(self) -> int:
-        """Return 1 + the number of models in better groups; equal within a group."""
-        return self.standings.places[self.id][0]
-
-    @property
-    def group(self) -> int:
-        """Return 1 for the best group; no model of a group is significantly worse than the group's best."""
-        return self.standings.places[self.id][1]
-
-    @property
-    def ranks(self) -> tuple[int, int]:
-        """Return the ranks that the data allow, from 1 + the number of better models to the place before the worse."""
-        return self.standings.places[self.id][2]
+    rank: int  # 1 + the number of models in better groups; equal within a group
+    group: int  # 1 for the best group; no model of a group is significantly worse than the group's best
+    ranks: tuple[int, int]  # that the data allow: 1 + the number of better models, and the place before the worse
 
 
-class Standings(dict[str, Standing]):
-    """Models of one ranking, best first: id of the submission -> its standing."""
+class Standings(dict[str, Score]):
+    """Models of one ranking, best first: id of the submission -> its chance-corrected score."""
 
     def __init__(self, models: Mapping[str, Resampled]) -> None:
         names = sorted(models, key=lambda name: (-round(models[name].score, _DECIMALS), name))
-        super().__init__({name: Standing(models[name].score, models[name].interval(), name, self) for name in names})
+        super().__init__({name: Score(models[name].score, models[name].interval()) for name in names})
         self._models = [models[name] for name in names]
 
     @cached_property
     def is_better(self) -> npt.NDArray[np.bool_]:
-        """(M, M) whether the model of the row is significantly better than that of the column, which stands below."""
-        # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one
+        """(M, M) whether the model of the row is significantly better than that of the column, which stands below.
+
+        It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the
+        difference. The models are resampled with the same draws over the same concepts.
+        """
+        # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one.
         # The draws of hundreds of models take much memory, so they are given up
         models, self._models = self._models, []
-        return better_pairs(models)
+        is_better = np.zeros((len(models), len(models)), dtype=bool)
+        if len(models) < 2:
+            return is_better
+        scores = np.array([model.score for model in models])
+        reach = np.array([model.reach for model in models])
+        influences = np.stack([model.influence for model in models])
+        has_undefined = np.array([np.isnan(model.draws).any() for model in models])
+        # The draw that has _FEW_DRAWS below it, and the one that has as many above it
+        low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
+        for upper in range(len(models) - 1):
+            gaps = scores[upper] - scores[upper + 1 :]
+            # A smaller gap could be the work of a few concepts alone, whatever its interval
+            is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
+            lower = upper + 1 + np.flatnonzero(is_large)
+            if not len(lower):
+                continue
+            tails = tail_probabilities(influences[upper] - influences[lower])
+            is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[lower]
+            # To sort the draws of every pair would be slow for hundreds of models. The lower end of the interval is
+            # above 0 if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the
+            # edge.
+            n_below_end = np.floor(tails * (RESAMPLES - 1))
+            threshold = models[upper].draws - _SAME
+            # Apart from _FEW_DRAWS of either, all draws of the upper model lie above all draws of the other
+            are_apart = (low[upper] - _SAME > high[lower]) & (n_below_end >= 2 * _FEW_DRAWS) & ~is_undefined
+            is_better[upper, lower[are_apart]] = True
+            for pair in np.flatnonzero(~are_apart).tolist():
+                place = lower[pair]
+                n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
+                if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
+                    is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
+                else:
+                    is_better[upper, place] = n_not_above <= n_below_end[pair]
+        return is_better
 
     @cached_property
-    def places(self) -> dict[str, tuple[int, int, tuple[int, int]]]:
-        """Return id -> rank, group and the ranks that the data allow."""
+    def places(self) -> dict[str, Place]:
+        """Return id -> the place of each model, in the same order."""
         places = {}
         # Compared is the best model of the group, not the neighbour: by small steps the last of a group could
         # otherwise be far from the first
@@ -86,7 +107,7 @@ class Standings(dict[str, Standing]):
             if self.is_better[best, place]:
                 best, group = place, group + 1
             n_better, n_worse = int(self.is_better[:, place].sum()), int(self.is_better[place].sum())
-            places[name] = (best + 1, group, (1 + n_better, len(self) - n_worse))
+            places[name] = Place(best + 1, group, (1 + n_better, len(self) - n_worse))
         return places
 
     @property
@@ -94,45 +115,3 @@ class Standings(dict[str, Standing]):
         """Return `is_better` above the diagonal, row by row, in base64 with one bit for each pair."""
         above_diagonal = self.is_better[np.triu_indices(len(self), 1)]
         return base64.b64encode(np.packbits(above_diagonal).tobytes()).decode("ascii")
-
-
-def better_pairs(models: Sequence[Resampled]) -> npt.NDArray[np.bool_]:
-    """Return (M, M) whether the model of the row is significantly better than that of the column.
-
-    It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the difference.
-    The models are resampled with the same draws over the same concepts, and the best stands first; each is compared
-    with those after it.
-    """
-    is_better = np.zeros((len(models), len(models)), dtype=bool)
-    if len(models) < 2:
-        return is_better
-    scores = np.array([model.score for model in models])
-    reach = np.array([model.reach for model in models])
-    influences = np.stack([model.influence for model in models])
-    has_undefined = np.array([np.isnan(model.draws).any() for model in models])
-    # The draw that has _FEW_DRAWS below it, and the one that has as many above it
-    low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
-    for upper in range(len(models) - 1):
-        gaps = scores[upper] - scores[upper + 1 :]
-        # A smaller gap could be the work of a few concepts alone, whatever its interval
-        is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
-        lower = upper + 1 + np.flatnonzero(is_large)
-        if not len(lower):
-            continue
-        tails = tail_probabilities(influences[upper] - influences[lower])
-        is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[lower]
-        # To sort the draws of every pair would be slow for hundreds of models. The lower end of the interval is above 0
-        # if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the edge.
-        n_below_end = np.floor(tails * (RESAMPLES - 1))
-        threshold = models[upper].draws - _SAME
-        # Apart from _FEW_DRAWS of either, all draws of the upper model lie above all draws of the other
-        are_apart = (low[upper] - _SAME > high[lower]) & (n_below_end >= 2 * _FEW_DRAWS) & ~is_undefined
-        is_better[upper, lower[are_apart]] = True
-        for pair in np.flatnonzero(~are_apart).tolist():
-            place = lower[pair]
-            n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
-            if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
-                is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
-            else:
-                is_better[upper, place] = n_not_above <= n_below_end[pair]
-    return is_better

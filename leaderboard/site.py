@@ -9,7 +9,7 @@ from pathlib import Path
 from leaderboard.board import Board, ScoredSubmission, extra_tasks, make_board, of_tasks, score_submission
 from leaderboard.data import board_data, item_board_data
 from leaderboard.pages import Pages, environment
-from leaderboard.submission import LeftOut, Submission, read_people, read_submission, submission_folders
+from leaderboard.submission import LeftOut, Metadata, Submission, read_people, read_submission, submission_folders
 from turkic_idiom_tasks.dataset import Dataset, open_dataset
 from turkic_idiom_tasks.errors import InputError, stated_day, usage_error
 from turkic_idiom_tasks.io.files import check_folder, check_writable, commit_folder
@@ -30,7 +30,7 @@ class Built:
 
     scored: list[ScoredSubmission]  # on the leaderboard
     left_out: list[LeftOut]  # those with a fault
-    other_editions: list[LeftOut]  # listed without scores
+    other_editions: dict[str, Metadata]  # id -> metadata of those for another edition, listed without scores
     files: list[Path]  # of the site
 
 
@@ -58,23 +58,20 @@ def build(
         overwrite: whether to replace a file with a name of the site that an earlier build did not write.
         repository: address of the GitHub repository that takes submissions; the pages link to it.
     """
-    if repository is not None:
-        repository = repository.rstrip("/")
-        if not _REPOSITORY.fullmatch(repository):
-            raise usage_error(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
+    repository = repository.rstrip("/") if repository is not None else None
     day = stated_day()
-    _check_places(out, submissions, report, overwrite=overwrite)
+    _check_options(out, submissions, report, repository, overwrite=overwrite)
     dataset = open_dataset(data) if isinstance(data, str) else data
     scored: list[ScoredSubmission] = []
     people, left_out = read_people(submissions, dataset)
-    other_editions: list[LeftOut] = []
+    other_editions: dict[str, Metadata] = {}
     for folder in track(submission_folders(submissions), "scoring submissions"):
         submission = read_submission(folder, dataset)
         if isinstance(submission, Submission):
             # Scores alone are kept: the predictions of hundreds of submissions need not fit in memory
             scored.append(score_submission(submission))
-        elif submission.edition:
-            other_editions.append(submission)
+        elif submission.metadata:
+            other_editions[folder.name] = submission.metadata
         else:
             left_out.append(submission)
     # Before anything is refused, because the report names every fault
@@ -82,7 +79,7 @@ def build(
         _write_report(report, Built(scored, left_out, other_editions, []), dataset, day)
     if left_out and not scored and not other_editions:
         raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
-    known = {submission.id for submission in scored} | {entry.id for entry in (*left_out, *other_editions)}
+    known = {submission.id for submission in scored} | {entry.folder.name for entry in left_out} | set(other_editions)
     unknown = sorted(set(reproduced) - known)
     if unknown:
         raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
@@ -115,15 +112,22 @@ def write_site(
     return [out / name for name in contents]
 
 
-def _check_places(out: Path, submissions: Path, report: Path | None, *, overwrite: bool) -> None:
-    """Check that the site can be written, before the scores are computed, and that the page for maintainers may be."""
+def _check_options(
+    out: Path, submissions: Path, report: Path | None, repository: str | None, *, overwrite: bool
+) -> None:
+    """Check, before the scores are computed, the addresses of a build, and that what it writes can be written."""
+    faults = []
+    if repository is not None and not _REPOSITORY.fullmatch(repository):
+        faults.append(f"--repository {repository}: give an address like https://github.com/ORG/NAME")
     # What lies among the submissions would be read as one, and what lies in the site would be published
     places = [("--out", out, submissions, "submissions")]
     if report:
         places += [("--report", report, out, "site"), ("--report", report, submissions, "submissions")]
     for option, path, parent, what in places:
         if real_path(parent) in (real_path(path), *real_path(path).parents):
-            raise usage_error(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
+            faults.append(f"{option} {path}: lies in the folder of the {what}, {parent}; choose a place elsewhere")
+    if faults:
+        raise usage_error("; ".join(faults))
     # To score hundreds of submissions takes minutes, so what would be refused at the end is refused now
     check_folder(out, {}, kind=KIND, overwrite=overwrite)
     check_writable(out.parent, shown=out)
@@ -140,7 +144,7 @@ def _write_report(report: Path, outcome: Built, dataset: Dataset, built: date | 
             line = f", line {fault.line}" if fault.line else ""
             place = "" if fault.path == entry.folder else f"{fault.path.name}{line}: "
             faults.append(printable(f"{place}{fault.message}"))
-        left_out.append((entry.id, faults))
+        left_out.append((entry.folder.name, faults))
     page = environment().get_template("maintainers.html")
     text = page.render(outcome=outcome, left_out=left_out, data=dataset, built=built)
     write_output(report, text, command="build")

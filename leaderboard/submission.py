@@ -46,14 +46,16 @@ SLUG_LENGTH = 80  # of the part before the hash
 
 def _plain_text(text: str) -> str:
     """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
-    for character in text:
-        if is_unseen(character) or not character.isprintable():
-            raise ValueError(f"has the character {display(character)}, which cannot be seen; leave it out")
-    if not text or text != text.strip():
-        raise ValueError("is empty, or begins or ends with white space")
-    if text != unicodedata.normalize("NFC", text):
-        raise ValueError("is not in Unicode's normal form NFC")
-    return text
+    hidden = [character for character in text if is_unseen(character) or not character.isprintable()]
+    if hidden:
+        fault = f"has the character {display(hidden[0])}, which cannot be seen; leave it out"
+    elif not text or text != text.strip():
+        fault = "is empty, or begins or ends with white space"
+    elif text != unicodedata.normalize("NFC", text):
+        fault = "is not in Unicode's normal form NFC"
+    else:
+        return text
+    raise ValueError(fault)
 
 
 _PLAIN: dict[str, Any] = {"format": "plain-text"}  # in the JSON Schema, what `_plain_text` checks
@@ -116,16 +118,6 @@ class LeftOut:
     metadata: Metadata | None = None  # of a sound one that predicts another edition of the lexicon, which is listed
 
     @property
-    def id(self) -> str:
-        """Return the name of the folder."""
-        return self.folder.name
-
-    @property
-    def edition(self) -> str | None:
-        """Return the other edition of the lexicon that a sound submission predicts; None for all others."""
-        return self.metadata.edition if self.metadata else None
-
-    @property
     def reason(self) -> str:
         """Return the first of the faults, and how to list them all."""
         more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""
@@ -179,9 +171,11 @@ def read_people(place: Path, dataset: Dataset) -> tuple[list[ModelPredictions], 
     persons: list[ModelPredictions] = []
     left_out: list[LeftOut] = []
     for path in sorted((place / people.PEOPLE).glob("*")):
+        if not people.FILE.fullmatch(path.name) or path.is_symlink():
+            message = "only files answers-….json belong here, as the page for people saves them"
+            left_out.append(LeftOut(path, [Fault(path, message)]))
+            continue
         try:
-            if not people.FILE.fullmatch(path.name) or path.is_symlink():
-                raise InputError(f"{path}: only files answers-….json belong here, as the page for people saves them")
             persons.append(people.read_person(path, dataset))
         except InputError as error:
             left_out.append(LeftOut(path, [Fault(path, str(error).removeprefix(f"{path}: "))]))

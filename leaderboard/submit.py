@@ -1,6 +1,5 @@
 """Pack the predictions of finished runs, and what is known about the models, into submissions without scores."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from leaderboard.board import ScoredSubmission, score_submission
-from leaderboard.submission import NAME, Metadata, Submission, slug, submission_files
+from leaderboard.submission import Metadata, Submission, slug, submission_files
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import new_folder, write_bytes
@@ -52,7 +51,19 @@ def submit(
         folder = out / slug(metadata)
         if folder.exists():
             raise usage_error(f"{folder}: exists already; remove it or choose another --out")
-        submissions[folder] = Submission(slug(metadata), metadata, _predictions(group))
+        predictions: dict[SubsetKey, Prediction] = {}
+        paths: dict[SubsetKey, Path] = {}
+        for item in group:
+            repeated = [key for key in item.predictions if key in paths]
+            if repeated:
+                task, subset = repeated[0]
+                raise InputError(
+                    f"{item.name}: two results of {task}, {subset}: {paths[task, subset]} and {item.path}; "
+                    "name the files of one of them"
+                )
+            predictions |= item.predictions
+            paths |= dict.fromkeys(item.predictions, item.path)
+        submissions[folder] = Submission(slug(metadata), metadata, predictions)
     scored = []
     for folder, submission in submissions.items():
         # Not read again: the reader of the results and `Metadata` have checked all that the receiver checks
@@ -67,12 +78,13 @@ def _chosen(
     results: Sequence[ModelPredictions], poolings: Sequence[str], seed: int | None, stated: Mapping[str, Any]
 ) -> list[ModelPredictions]:
     """Return the predictions of the chosen poolings and of one seed, with what the submitter states about the model."""
+    faults = []
     for option, values in (("pooling", poolings), ("seed", [] if seed is None else [seed])):
         known = sorted({getattr(item, option) for item in results} - {None})
         for value in values:
             if value not in known:
                 names = ", ".join(map(str, known)) or "none"
-                raise usage_error(f"--{option} {display(value)}: not in the results; they have {names}")
+                faults.append(f"--{option} {display(value)}: not in the results; they have {names}")
     models_by_task: dict[str, dict[str, None]] = {}
     for item in results:
         for task, _ in item.predictions:
@@ -82,10 +94,12 @@ def _chosen(
     for field, option in (("name", "--name"), ("n_parameters", "--parameters")):
         if field in stated and several:
             task, names = several[0]
-            raise usage_error(
-                f"{option} {display(stated[field])}: is for one model, but {task} has results of {names}; name the "
-                "files of one"
+            value = display(stated[field])
+            faults.append(
+                f"{option} {value}: is for one model, but {task} has results of {names}; name the files of one"
             )
+    if faults:
+        raise usage_error("; ".join(faults))
     seed_of = {}  # whether of classifiers -> the seed: they and encoders are tuned apart, with seeds of their own
     for is_classifier in (True, False):
         of_kind = {item.seed for item in results if item.seed is not None and item.is_classifier == is_classifier}
@@ -96,13 +110,7 @@ def _chosen(
         is_chosen_pooling = not poolings or item.pooling in (None, *poolings)
         if not is_chosen_pooling or item.seed not in (None, seed_of[item.is_classifier]):
             continue
-        item = replace(item, **changes)
-        if not re.fullmatch(NAME, item.name):
-            raise usage_error(
-                f"{item.path}: the model is called {display(item.name)}, which cannot be published; "
-                "say with --name ORG/NAME how to call it publicly"
-            )
-        chosen.append(item)
+        chosen.append(replace(item, **changes))
     return chosen
 
 
@@ -141,11 +149,6 @@ def _metadata(group: Sequence[ModelPredictions], stated: Mapping[str, Any], data
     for name in (*_IDENTITY, "n_parameters"):
         values = [getattr(item, name) for item in group]
         known[name] = next((value for value in values if value is not None), None)
-    missing = [text for name, text in _NEEDED.items() if known[name] is None]
-    if missing:
-        raise usage_error(
-            f"{group[0].path}, {known['name']}: the results do not say everything; add {'; '.join(missing)}"
-        )
     versions: dict[str, str] = {}
     for item in group:
         versions |= item.versions
@@ -162,24 +165,19 @@ def _metadata(group: Sequence[ModelPredictions], stated: Mapping[str, Any], data
             device=throughput.device if throughput else None,
         )
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = str(first["loc"][0])
-        place = _OPTIONS.get(field, f"--{field}") if field in stated else f"{known['name']}: {display(field)}"
-        message = first["msg"].removeprefix("Value error, ")
-        raise usage_error(f"{place}: {message}, not {display(first['input'])}") from error
-
-
-def _predictions(group: Sequence[ModelPredictions]) -> dict[SubsetKey, Prediction]:
-    """Return all predictions of a group, none of them of the same subset or language."""
-    paths: dict[SubsetKey, Path] = {}
-    predictions: dict[SubsetKey, Prediction] = {}
-    for item in group:
-        for key, value in item.predictions.items():
-            if key in paths:
-                raise InputError(
-                    f"{item.name}: two results of {key[0]}, {key[1]}: {paths[key]} and {item.path}; name the files of "
-                    "one of them"
-                )
-            paths[key] = item.path
-            predictions[key] = value
-    return predictions
+        faults, missing = [], []
+        for problem in error.errors(include_url=False):
+            field, value = str(problem["loc"][0]), display(problem["input"])
+            message = problem["msg"].removeprefix("Value error, ")
+            if field in _NEEDED and known[field] is None:
+                missing.append(_NEEDED[field])
+            elif field == "name":
+                message = "which cannot be published; say with --name ORG/NAME how to call it publicly"
+                faults.append(f"the model is called {value}, {message}")
+            elif field in stated:
+                faults.append(f"{_OPTIONS.get(field, f'--{field}')}: {message}, not {value}")
+            else:
+                faults.append(f"{display(field)}: {message}, not {value}")
+        if missing:
+            faults.append(f"the results do not say everything; add {'; '.join(missing)}")
+        raise usage_error(f"{group[0].path}, {known['name']}: {'; '.join(faults)}") from error

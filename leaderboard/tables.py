@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmission
-from leaderboard.ranking import NO_SCORE, Score, Standing, Standings
+from leaderboard.ranking import NO_SCORE, Place, Score, Standings
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
@@ -99,7 +99,7 @@ class Row:
     """One submission in a table."""
 
     submission: ScoredSubmission
-    standing: Standing | None  # None if it has no rank
+    place: Place | None  # None if it has no rank
     lacks: tuple[str, ...]  # tasks or languages that were not submitted
     scores: tuple[Score, ...]  # one for each column
     badges: tuple[str, ...]  # how they were checked
@@ -159,11 +159,6 @@ def tabs_of(board: Board) -> list[Tab]:
             kept.append(tab)
             listed |= names
     return [tab for tab in tabs if tab in kept]
-
-
-def default_tab(tabs: Sequence[Tab]) -> Tab | None:
-    """Return the tab with the most ranked submissions; of several, the one with the most tasks."""
-    return max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
 
 
 def tab_table(tab: Tab, tabs_by_language: Mapping[str, Sequence[Tab]] | None = None) -> Table:
@@ -260,42 +255,42 @@ def item_table(board: Board) -> Table:
 def _table(board: Board, columns: list[Column], standings: Standings, names: Iterable[str]) -> Table:
     notes = row_notes(board.by_id.values())
     ties: dict[str, str] = {}
-    for _, of_group in groupby(standings.values(), key=lambda standing: standing.group):
-        group = [standing.id for standing in of_group]
+    for _, of_group in groupby(standings, key=lambda name: standings.places[name].group):
+        group = list(of_group)
         if len(group) > 1:
             ties |= dict.fromkeys(group, "middle") | {group[0]: "first", group[-1]: "last"}
     rows = []
     for name in names:
-        place = standings.get(name)
+        ranked = standings.get(name)
         row = Row(
             submission=board.by_id[name],
-            standing=place,
+            place=standings.places.get(name),
             lacks=tuple(column.lack for column in columns if column.lack and name not in column.scores),
             scores=tuple(column.scores.get(name, NO_SCORE) for column in columns),
             badges=badges(name, board),
             distinction=notes.get(name, ""),
             tie=ties.get(name, ""),
-            at_chance=place is not None and not place.interval.low > 0,
+            at_chance=ranked is not None and not ranked.interval.low > 0,
         )
         rows.append(row)
     keys = {key for column in columns for key in column.subsets}
     n = n_people(score for key, score in board.people.items() if key in keys)
-    return Table(columns, rows, standings, n, [_people(board, column) for column in columns])
-
-
-def _people(board: Board, column: Column) -> tuple[Score, str]:
-    """Return the mean of the people in a column, corrected for chance as the column is, and of which items it is."""
-    answered = [board.people[key] for key in column.subsets if key in board.people]
-    if not answered:
-        return NO_SCORE, ""
-    floors = [0.0 if column.floor else subset.floor for subset in answered]
-    resampled = mean([subset.resampled.corrected(floor) for subset, floor in zip(answered, floors, strict=True)])
-    note = f"{sum(subset.n_items for subset in answered)} items"
-    if len(column.subsets) == 1:
-        note += f", best {shown_score((answered[0].best - floors[0]) / (1 - floors[0]))}"
-    elif len(answered) < len(column.subsets):
-        note += f", {len(answered)} of {len(column.subsets)} sets"
-    return Score(resampled.score, resampled.interval()), note
+    people = []
+    for column in columns:
+        answered = [board.people[key] for key in column.subsets if key in board.people]
+        if not answered:
+            people.append((NO_SCORE, ""))
+            continue
+        # Corrected for chance as the column is: one with a floor shows the score as it is
+        floors = [0.0 if column.floor else subset.floor for subset in answered]
+        resampled = mean([subset.resampled.corrected(floor) for subset, floor in zip(answered, floors, strict=True)])
+        note = f"{sum(subset.n_items for subset in answered)} items"
+        if len(column.subsets) == 1:
+            note += f", best {shown_score((answered[0].best - floors[0]) / (1 - floors[0]))}"
+        elif len(answered) < len(column.subsets):
+            note += f", {len(answered)} of {len(column.subsets)} sets"
+        people.append((Score(resampled.score, resampled.interval()), note))
+    return Table(columns, rows, standings, n, people)
 
 
 def _listed(tab: Tab) -> list[str]:

@@ -14,11 +14,11 @@ from leaderboard.board import RETRIEVAL_TASKS, ScoredSubmission
 from leaderboard.data import BoardData, SubsetItems
 from leaderboard.submission import Metadata
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
-from turkic_idiom_tasks.metrics.ranking import chance_corrected, random_ndcg
+from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets, row_digest
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.results.scored import ScoredSubset
+from turkic_idiom_tasks.results.scored import MAIN_SCORES, ScoredSubset
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -111,11 +111,13 @@ def scored_of(key, data, values, **metadata):
         if (subset.task, subset.name) not in values:
             continue
         of_subset = np.asarray(values[subset.task, subset.name], dtype=float)
-        score = _span_score if subset.task == SPANS else _retrieval_score
-        scores, sums = score(subset, of_subset)
-        chosen = [
-            position for position, item in enumerate(subset.texts) if item in (subset.spelling_free or subset.texts)
-        ]
+        if subset.task == SPANS:  # F1 is 2 * right / (found + true)
+            sums = np.stack([2 * of_subset[:, 0], of_subset[:, 1] + of_subset[:, 2]], axis=1)
+        else:
+            sums = np.stack([of_subset, np.ones(len(of_subset))], axis=1)
+        above, below = sums.sum(axis=0)
+        free = subset.spelling_free or subset.texts
+        chosen = [position for position, item in enumerate(subset.texts) if item in free]
         concepts = tuple(subset.concepts[position] for position in chosen)
         scored = ScoredSubset(
             task=subset.task,
@@ -126,27 +128,10 @@ def scored_of(key, data, values, **metadata):
             sums=sums,
             floor=subset.floor,
             headline=Headline(concepts, sums[chosen], subset.floor),
-            scores=scores,
+            scores={MAIN_SCORES[subset.task]: above / below if below else math.nan},
         )
         subsets.append(scored)
     return ScoredSubmission(key, make_metadata(**({"name": f"org/{key}"} | metadata)), tuple(subsets))
-
-
-def _retrieval_score(subset, ndcg):
-    main = float(np.mean(ndcg))
-    scores = {"ndcg": main, "ndcg_floor": subset.floor, "ndcg_corrected": chance_corrected(main, subset.floor)}
-    return scores, np.stack([ndcg, np.ones(len(ndcg))], axis=1)
-
-
-def _span_score(subset, counts):
-    right, found, true = counts.sum(axis=0)
-    f1 = 2 * right / (found + true) if found + true else math.nan
-    scores = {
-        "span_f1": f1,
-        "span_precision": right / found if found else math.nan,
-        "span_recall": right / true if true else math.nan,
-    }
-    return scores, np.stack([2 * counts[:, 0], counts[:, 1] + counts[:, 2]], axis=1)
 
 
 def make_submissions(data):

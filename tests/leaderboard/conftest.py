@@ -4,7 +4,6 @@ import gzip
 import json
 from datetime import date
 from itertools import permutations
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -122,8 +121,11 @@ def answers_metadata(submission_metadata, answers_dataset):
 
 
 @pytest.fixture(scope="session")
-def answers_content(answers_metadata, answers_dataset):
-    """File name -> content of a sound submission of Turkish pairs and items; every third answer could not be read."""
+def sound_submissions(submission_metadata, submission_content, submission_dataset, answers_metadata, answers_dataset):
+    """Kind -> metadata, content and data of a sound submission: of an encoder, and of answers to pairs and items.
+
+    Every third answer could not be read.
+    """
     pairs = answers_dataset.pairs(STS, "tur")
     similarities = np.linspace(-1, 1, len(pairs.rows))
     predictions = {(STS, "tur"): Similarities(STS, pairs, similarities)}
@@ -131,17 +133,9 @@ def answers_content(answers_metadata, answers_dataset):
         items = find_items(answers_dataset, task, "tr")
         answers = tuple(answer if number % 3 else None for number in range(len(items.rows)))
         predictions[task, "tr"] = ItemAnswers(items, answers, "en1", GENERATION)
-    return submission_files(answers_metadata, predictions)
-
-
-@pytest.fixture(scope="session")
-def sound_submissions(
-    submission_metadata, submission_content, submission_dataset, answers_metadata, answers_content, answers_dataset
-):
-    """Kind -> metadata, content and data of a sound submission: of an encoder, and of a language model's answers."""
     return {
         "encoder": (submission_metadata, submission_content, submission_dataset),
-        "answers": (answers_metadata, answers_content, answers_dataset),
+        "answers": (answers_metadata, submission_files(answers_metadata, predictions), answers_dataset),
     }
 
 
@@ -184,22 +178,6 @@ def write_lines(path, rows):
     """Packs rows, or lines as they are."""
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
     path.write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines)))
-
-
-def write_lm_eval(folder, dataset, name, task, rows, *, few_shot=0, **results):
-    """Writes what `lm-eval run --log_samples` writes for one task."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stated = {
-        "model_name": name,
-        "lm_eval_version": "0.4.13",
-        "config": {"model": "local-chat-completions"},
-        "configs": {task: {"metadata": {"data": dataset.path, "data_revision": dataset.revision}}},
-        "n-shot": {task: few_shot},
-    }
-    (folder / "results_2026.json").write_text(json.dumps(stated | results))
-    samples = folder / f"samples_{task}_2026.jsonl"
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return samples
 
 
 class Spoiler:
@@ -254,8 +232,8 @@ def shared_site(tmp_path_factory):
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
     first_edition = next(iter(editions()))
     metadata = make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition)
-    older = LeftOut(Path("older"), [], metadata)
-    board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=[older])
+    older = {"older": metadata}
+    board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=older)
     folder = tmp_path_factory.mktemp("site")
     write_site(board, folder, repository="https://github.com/org/idioms", built=date(2026, 11, 30))
     return SimpleNamespace(board=board, folder=folder)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leaderboard.board import language_boards, make_board
 from leaderboard.exports import records_of
-from leaderboard.ranking import better_pairs
+from leaderboard.ranking import Standings
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import FEW, Stratum, difference, mean, resample, resample_models
@@ -33,7 +33,7 @@ def test_the_macro_score_is_the_mean_of_chance_corrected_tasks():
     assert scores == pytest.approx({"T1": 1.0, "T2": 0.5, "T3": 0.5, SPANS: 0.7})
     assert board.retrieval["one"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
     assert board.overall["one"].score == pytest.approx((1 + 0.5 + 0.5 + 0.7) / 4)
-    assert (board.overall["one"].rank, board.overall["one"].group) == (1, 1)
+    assert board.overall.places == {"one": (1, 1, (1, 1))}
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,8 @@ def test_a_group_ends_at_the_first_model_worse_than_its_best(between, last, allo
         submissions.append(scored_of(name, data, values))
     standings = make_board(submissions, data).by_task["T2"]
     assert list(standings) == ["c-best", "b-between", "a-last"]
-    assert [standing.rank for standing in standings.values()] == [1, 1, 3]
-    assert [standing.ranks for standing in standings.values()] == allowed  # from the first to the last that data allow
-    assert [standing.group for standing in standings.values()] == [1, 1, 2]
+    # rank, group, and the first and the last rank that the data allow
+    assert list(standings.places.values()) == list(zip((1, 1, 3), (1, 1, 2), allowed, strict=True))
     assert standings.pairs == pairs
 
 
@@ -92,7 +91,7 @@ def test_a_provisional_language_decides_no_rank_but_those_of_its_own_board():
     everything, certain = make_scored("all", data, skill=0.2, seed=6), make_scored("certain", data, skill=0.5, seed=7)
     certain = replace(certain, subsets=tuple(score for score in certain.subsets if score.language != "gag"))
     board = make_board([everything, certain], data)
-    assert [(name, standing.rank) for name, standing in board.overall.items()] == [("certain", 1), ("all", 2)]
+    assert [(name, place.rank) for name, place in board.overall.places.items()] == [("certain", 1), ("all", 2)]
     assert list(language_boards(board)["gag"].overall) == ["all"]
 
 
@@ -167,7 +166,7 @@ def test_pairs_are_told_apart_by_the_interval_of_their_difference(n_concepts, sp
     concepts = [f"c{number:03d}" for number in range(n_concepts)]
     strata = [Stratum(concepts, np.stack([ndcg, np.ones(n_concepts)], axis=1)) for ndcg in [*values, values[0]]]
     models = sorted(resample_models(strata), key=lambda model: -model.score)
-    is_better = better_pairs(models)
+    is_better = Standings({f"m{place:02d}": model for place, model in enumerate(models)}).is_better
     expected = np.zeros((25, 25), dtype=bool)
     for upper in range(25):
         for lower in range(upper + 1, 25):

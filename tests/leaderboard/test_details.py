@@ -74,12 +74,14 @@ def test_the_forest_of_a_model_has_every_language_with_its_floor():
     data = make_data(30, languages=("tr", "az"))
     submission = make_scored("one", data, tasks=("T2", SPANS))
     board = make_board([submission], data)
-    retrieval, spans = (rows for _, rows, _ in forest_of_model(board, submission)["groups"])
-    assert [(label, floor) for label, _, floor in retrieval] == [("Turkish", FLOOR), ("Azerbaijani", FLOOR)]
-    assert [(label, floor) for label, _, floor in spans] == [("Turkish", 0), ("Azerbaijani", 0)]
-    ((_, rows, _),) = forest_by_language(board, SPANS)["groups"]
-    assert rows == spans
-    assert spans[0][1].score == submission.of_task(SPANS)[0].main
+    groups = forest_of_model(board, submission)["groups"]
+    for (_, rows, _), task, floor in zip(groups, ("T2", SPANS), (FLOOR, 0), strict=True):
+        scores = [score.main for score in submission.of_task(task)]
+        assert [(label, shown.score, at) for label, shown, at in rows] == [
+            ("Turkish", scores[0], floor),
+            ("Azerbaijani", scores[1], floor),
+        ]
+        assert forest_by_language(board, task)["groups"] == [("one", rows, "one")]
 
 
 def test_labels_of_a_figure_tell_submissions_of_one_model_apart():

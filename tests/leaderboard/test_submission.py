@@ -65,13 +65,9 @@ HOSTILE = {
     "a pipe": (pipe, ["T1.jsonl.gz", "not a regular file"]),
     "a file too many": (lambda s: s.file("index.html"), ["holds 'index.html'; only"]),
     "a file whose name is a command": (lambda s: s.file("x\n::set-output name=a::b"), [r"holds 'x\n::set-output"]),
-    "a file whose name is no UTF-8": (
-        lambda s: s.file(os.fsdecode(b"\xff.gz")), [r"holds '\udcff.gz'"],
-    ),
+    "a file whose name is no UTF-8": (lambda s: s.file(os.fsdecode(b"\xff.gz")), [r"holds '\udcff.gz'"]),
     "no metadata": (lambda s: (s.folder / "submission.json").unlink(), ["holds no submission.json"]),
-    "no predictions": (
-        lambda s: [path.unlink() for path in s.folder.glob("*.gz")], ["holds no predictions"],
-    ),
+    "no predictions": (lambda s: [path.unlink() for path in s.folder.glob("*.gz")], ["holds no predictions"]),
     # submission.json as text
     "a large file": (lambda s: s.text(b'{"a": "' + b"x" * 40_000 + b'"}'), ["more than the 32,768 bytes"]),
     "not JSON": (lambda s: s.swap(b"}", b""), ["malformed JSON"]),
@@ -158,9 +154,7 @@ HOSTILE = {
     "an unknown language": (lambda s: s.row(0, SPANS, subset="ba"), [":1: the data has no spans subset 'ba'"]),
     "tags too few": (lambda s: s.row(1, SPANS, tags="O"), [":2: sentence 'c", "needs 6 of the letters", "not 'O'"]),
     "other letters": (lambda s: s.row(1, SPANS, tags="OXOOOO"), ["not 'OXOOOO'"]),
-    "rankings as tags": (
-        lambda s: s.file(SPANS, (s.folder / T1).read_bytes()), [":1: the head names the task 'T1'"],
-    ),
+    "rankings as tags": (lambda s: s.file(SPANS, (s.folder / T1).read_bytes()), [":1: the head names the task 'T1'"]),
 }  # fmt: skip
 
 # The same of a submission of sentence pairs and of items for language models
@@ -219,7 +213,7 @@ def test_a_hostile_submission_is_refused(tmp_path, sound_submissions, kind, case
     spoil(spoiler)
     submission = read_submission(spoiler.folder, dataset)
     assert isinstance(submission, LeftOut)
-    assert submission.edition is None
+    assert submission.metadata is None
     said = "\n".join(map(str, submission.faults))
     for part in parts:
         assert part in said

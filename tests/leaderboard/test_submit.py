@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import sys
-from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -13,13 +12,12 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.submit import submit
-from tests.leaderboard.conftest import scored, write_lm_eval
+from tests.leaderboard.conftest import scored
 from tests.results.conftest import header_of
 from tests.spans.conftest import first_letter_classifier, make_classifier  # noqa: F401
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
-from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.results import record
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
@@ -40,11 +38,8 @@ def keep(path, dataset, predictions, *, model="org/encoder", revision="b" * 40, 
 
 def random_rankings(dataset, task, subset, seed):
     pool = dataset.pool(task, subset)
-    return Rankings.from_similarities(pool, similarities_of(pool, seed))
-
-
-def similarities_of(pool, seed):
-    return np.random.default_rng(seed).random((len(pool.queries), len(pool.documents)))
+    shape = (len(pool.queries), len(pool.documents))
+    return Rankings.from_similarities(pool, np.random.default_rng(seed).random(shape))
 
 
 @pytest.fixture(scope="module")
@@ -288,100 +283,7 @@ def test_the_commands_say_what_is_missing_what_was_packed_and_what_is_wrong(
 
 
 def write_json(path, value):
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
-    return path
-
-
-@pytest.fixture
-def mteb_folder(tmp_path, submission_dataset):
-    """What stock mteb writes for T1, by hand; one query has the first three documents alone."""
-    pool = submission_dataset.pool("T1", "tur-azj")
-    similarities = similarities_of(pool, 3)
-    rows = {}
-    for row, query in enumerate(pool.queries):
-        rows[query] = dict(zip(pool.documents, similarities[row].tolist(), strict=True))
-    first = pool.queries[0]
-    rows[first] = dict(sorted(rows[first].items(), key=lambda item: -item[1])[:3])
-    predictions = {"mteb_model_meta": {"model_name": "org/st", "revision": "c" * 40}, "tur-azj": {"test": rows}}
-    write_json(tmp_path / "predictions" / "TurkicIdiomT1_predictions.json", predictions)
-    results = tmp_path / "mteb" / "results" / "org__st" / ("c" * 40)
-    meta = {"name": "org/st", "revision": "c" * 40, "n_parameters": 118e6, "max_tokens": float("inf"), "license": None}
-    write_json(results / "model_meta.json", meta)
-    scores = {"test": [{"hf_subset": "tur-azj", "main_score": 0.5, "nauc": float("nan"), "ndcg_floor": 0.3}]}
-    result = {"dataset_revision": submission_dataset.revision, "task_name": "TurkicIdiomT1", "mteb_version": "2.26.24"}
-    write_json(results / "TurkicIdiomT1.json", result | {"scores": scores})
-    (results / "run_settings.jsonl").write_text(
-        json.dumps({"task": "TurkicIdiomT1", "version": {"mteb": "2.26.24", "torch": "2.13.0", "flash-attn": None}})
-    )
-    return tmp_path
-
-
-def test_predictions_in_mtebs_format(packed, mteb_folder, submission_dataset):
-    path = mteb_folder / "predictions" / "TurkicIdiomT1_predictions.json"
-    with pytest.raises(InputError, match=r"TurkicIdiomT1_predictions.json: does not say which data .* --output-folder"):
-        packed(path)
-    (submission,) = packed(mteb_folder)
-    about = submission.metadata
-    assert (about.name, about.type, about.n_parameters) == ("org/st", "sentence-encoder", 118_000_000)
-    assert (about.regime, about.revision) == ("pretrained", "c" * 40)
-    assert about.versions == {"mteb": "2.26.24", "torch": "2.13.0"}
-    (score,) = submission.subsets
-    assert score.cut == 3
-    pool = submission_dataset.pool("T1", "tur-azj")
-    similarities = similarities_of(pool, 3)
-    kept = np.argsort(-similarities[0])[:3]
-    similarities[0] = np.where(np.isin(np.arange(len(pool.documents)), kept), similarities[0], -np.inf)
-    expected = score_subset(Rankings.from_similarities(pool, similarities))
-    assert score.scores == pytest.approx(expected.scores, abs=1e-12)
-    good = json.loads(path.read_text())
-    for change, message in (
-        ({"tur-azj": {"test": {}}}, "there is no prediction for the query"),
-        ({"tur-azj": {"dev": {}}}, "there is no prediction for the query"),
-        ({"tur-kaz": {"test": {}}}, "the data in use has no subset 'tur-kaz'"),
-        ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('mteb_model_meta.model_name'"),
-    ):
-        write_json(path, good | change)
-        with pytest.raises(InputError, match=message):
-            packed(mteb_folder, name="my/other")
-
-
-def test_predictions_of_mteb_beside_results_of_two_runs_on_other_data_are_refused(packed, mteb_folder):
-    (result,) = mteb_folder.rglob("TurkicIdiomT1.json")
-    other = mteb_folder / "older" / "org__st" / ("c" * 40)
-    write_json(other / "model_meta.json", json.loads((result.parent / "model_meta.json").read_text()))
-    write_json(other / result.name, json.loads(result.read_text()) | {"dataset_revision": "0" * 40})
-    with pytest.raises(InputError, match="on different data, and it is not known which run"):
-        packed(mteb_folder)
-
-
-def test_samples_in_lm_evals_format(packed, submission_dataset, tmp_path):
-    """What stock lm-eval writes with --log_samples for a language model, by hand."""
-    tags = some_tags(submission_dataset, "az", 4)
-    rows = []
-    for sentence, letters in zip(tags.sentences.rows, tags.letters, strict=True):
-        gold = "".join(tag[0] for tag in sentence.tags)
-        for name, found in (("strict", letters), ("flexible", gold)):
-            document = {"id": sentence.id, "digest": content_digest([astuple(sentence)])}
-            reading = json.dumps({"tags": list(found)})
-            rows.append({"filter": name, "doc": document, "filtered_resps": [reading]})
-    config = {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}}
-    stated = {"few_shot": 3, "transformers_version": "5.23.0", "config": config}
-    path = write_lm_eval(tmp_path / "lm", submission_dataset, "org/llm", "turkic_idiom_span_az", rows, **stated)
-    (submission,) = packed(path.parent)
-    about = submission.metadata
-    assert (about.name, about.type, about.regime, about.few_shot) == ("org/llm", "llm", "few-shot", 3)
-    assert (about.revision, about.n_parameters) == ("d" * 40, 10)
-    assert about.versions == {"lm-eval": "0.4.13", "transformers": "5.23.0"}
-    (score,) = submission.subsets
-    assert score.scores == score_subset(tags).scores
-    with pytest.raises(
-        InputError, match=r"two results of spans, az: .*samples_turkic_idiom_span_az_.*; name the files"
-    ):
-        packed(path.parent, shutil.copytree(path.parent, tmp_path / "copy"), name="my/two")
-    path.with_name("results_2026.json").unlink()
-    with pytest.raises(InputError, match=r"no results_2026\.json beside it"):
-        packed(path.parent)
 
 
 @pytest.mark.slow
@@ -419,23 +321,60 @@ def stock(monkeypatch, tmp_path, submission_lexicon):
 
 
 @pytest.mark.slow
-def test_predictions_of_stock_mteb(stock, packed, tmp_path):
+def test_predictions_of_stock_mteb(stock, packed, tmp_path, submission_dataset):
     from mteb.cli import main as mteb_main
 
-    folders = ("--output-folder", tmp_path / "mteb", "--prediction-folder", tmp_path / "predictions")
+    places = (tmp_path / "predictions", tmp_path / "mteb")
+    folders = ("--prediction-folder", places[0], "--output-folder", places[1])
     stock(mteb_main, "mteb", "run", "-m", BM25, "-t", "TurkicIdiomT1", *folders)
-    (tmp_path / "predictions" / "STS12_predictions.json").write_text("{}")  # a task of others is left alone
-    (submission,) = packed(tmp_path / "predictions", tmp_path / "mteb")
+    path = places[0] / "TurkicIdiomT1_predictions.json"
+    path.with_name("STS12_predictions.json").write_text("{}")  # a task of others is left alone
+    (submission,) = packed(*places)
     about = submission.metadata
     assert (about.name, about.type, about.n_parameters) == (BM25, "baseline", 0)
     assert {"mteb", "torch", "transformers"} <= set(about.versions)
-    (path,) = (tmp_path / "mteb").rglob("TurkicIdiomT1.json")
-    rows = {row["hf_subset"]: row for row in json.loads(path.read_text())["scores"]["test"]}
+    (result,) = places[1].rglob("TurkicIdiomT1.json")
+    rows = {row["hf_subset"]: row for row in json.loads(result.read_text())["scores"]["test"]}
     assert set(mains(submission, "T1")) == set(rows)
     for score in submission.subsets:
         assert score.cut is None
         for name, value in score.scores.items():
             assert value == pytest.approx(rows[score.subset][name], abs=1e-6)
+
+    # The same of another model, of which mteb kept three documents of the first query
+    model = {"revision": "c" * 40, "n_parameters": 118e6}
+    meta = result.with_name("model_meta.json")
+    write_json(meta, json.loads(meta.read_text()) | model | {"name": "org/st"})
+    good = json.loads(path.read_text()) | {"mteb_model_meta": {"model_name": "org/st", "revision": "c" * 40}}
+    pool, of_query = submission_dataset.pool("T1", "tur-azj"), good["tur-azj"]["test"]
+    similarities = np.array([[of_query[query][name] for name in pool.documents] for query in pool.queries])
+    kept = np.argsort(-similarities[0], kind="stable")[:3]
+    of_query[pool.queries[0]] = {pool.documents[place]: similarities[0, place] for place in kept.tolist()}
+    similarities[0, np.setdiff1d(np.arange(len(pool.documents)), kept)] = -np.inf
+    write_json(path, good)
+    (cut,) = packed(*places)
+    about, score = cut.metadata, cut.find("T1", "tur-azj")
+    assert (about.name, about.type, about.n_parameters) == ("org/st", "sentence-encoder", 118_000_000)
+    assert (about.regime, about.revision, score.cut) == ("pretrained", "c" * 40, 3)
+    expected = score_subset(Rankings.from_similarities(pool, similarities))
+    assert score.scores == pytest.approx(expected.scores, abs=1e-12)
+
+    with pytest.raises(InputError, match=r"TurkicIdiomT1_predictions.json: does not say which data .* --output-folder"):
+        packed(path)
+    for change, message in (
+        ({"tur-azj": {"test": {}}}, "there is no prediction for the query"),
+        ({"tur-azj": {"dev": {}}}, "there is no prediction for the query"),
+        ({"tur-kaz": {"test": {}}}, "the data in use has no subset 'tur-kaz'"),
+        ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('mteb_model_meta.model_name'"),
+    ):
+        write_json(path, good | change)
+        with pytest.raises(InputError, match=message):
+            packed(*places, name="my/other")
+    write_json(path, good)
+    other = shutil.copytree(result.parent, places[1] / "older") / result.name
+    write_json(other, json.loads(other.read_text()) | {"dataset_revision": "0" * 40})
+    with pytest.raises(InputError, match="on different data, and it is not known which run"):
+        packed(*places, name="my/other")
 
 
 @pytest.mark.slow
@@ -468,3 +407,18 @@ def test_samples_of_stock_lm_eval(stock, packed, tmp_path, first_letter_classifi
     (together,) = packed(samples, encoder, name="my/both", regime="tr-only", type="encoder", poolings=("mean",))
     assert (together.metadata.pooling, together.metadata.revision) == ("mean", "b" * 40)
     assert [score.task for score in together.subsets] == ["T1", "T1", SPANS, SPANS]
+
+    # The same files, as lm-eval writes them of a language model with three examples
+    config = stated["config"] | {"model": "hf", "model_sha": "d" * 40, "model_num_parameters": 10, "model_args": {}}
+    write_json(
+        results, stated | {"model_name": "org/llm", "config": config, "n-shot": dict.fromkeys(stated["n-shot"], 3)}
+    )
+    (submission,) = packed(samples)
+    about = submission.metadata
+    assert (about.name, about.type, about.regime, about.few_shot) == ("org/llm", "llm", "few-shot", 3)
+    assert (about.revision, about.n_parameters) == ("d" * 40, 10)
+    with pytest.raises(InputError, match=r"two results of spans, .*: .*samples_turkic_idiom_span_.*; name the files"):
+        packed(samples, shutil.copytree(samples, tmp_path / "copy"), name="my/two")
+    results.unlink()
+    with pytest.raises(InputError, match=r"no results_.*\.json beside it"):
+        packed(samples)

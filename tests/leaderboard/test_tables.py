@@ -7,17 +7,7 @@ import pytest
 
 from leaderboard.board import language_boards, make_board
 from leaderboard.site import write_site
-from leaderboard.tables import (
-    ALL_TAB,
-    RETRIEVAL_TAB,
-    SPANS_TAB,
-    Tab,
-    default_tab,
-    distinctions,
-    tab_table,
-    tabs_of,
-    task_table,
-)
+from leaderboard.tables import ALL_TAB, RETRIEVAL_TAB, SPANS_TAB, Tab, distinctions, tab_table, tabs_of, task_table
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
 from turkic_idiom_tasks.results.predictions import SPANS
 
@@ -76,26 +66,28 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     board = make_board(submissions, data)
     rows = {row.submission.id: row for row in table_of(board, ALL_TAB).rows}
     assert list(rows) == ["d-whole", "c-strong", "b-weak", "a-span"]
-    assert [row.standing is None for row in rows.values()] == [False, True, True, True]
+    assert [row.place is None for row in rows.values()] == [False, True, True, True]
     assert rows["b-weak"].lacks == ("Spans",)
     spans = rows["a-span"]
     assert spans.lacks == RETRIEVAL
-    assert [math.isnan(score.score) for score in spans.scores] == [True] * 4 + [False] + [
-        True
-    ] * 5  # and every language
+    undefined = [*[True] * 4, False, *[True] * 5]  # and every language
+    assert [math.isnan(score.score) for score in spans.scores] == undefined
     best, *_ = table_of(board, RETRIEVAL_TAB).rows
     assert best.submission.id == "c-strong"
     assert best.scores[0].score == pytest.approx(sum(score.score for score in best.scores[1:4]) / 3)
 
 
-def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions():
-    data = make_data(30)
+def test_the_overview_opens_with_the_ranking_that_has_the_most_submissions_or_else_the_most_tasks(tmp_path):
+    data = make_data(3, languages=TWO)
     tagger, whole = make_scored("tagger", data, tasks=(SPANS,)), make_scored("whole", data)
-    board = make_board([tagger, whole], data)
-    tabs = tabs_of(board)
-    assert {tab.name: len(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}
-    assert default_tab(tabs).name == SPANS_TAB
-    assert default_tab(tabs_of(make_board([whole], data))).name == ALL_TAB
+    for submissions, opened, ranked in (
+        ([tagger, whole], SPANS_TAB, {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}),
+        ([whole], ALL_TAB, {RETRIEVAL_TAB: 1, SPANS_TAB: 1, ALL_TAB: 1}),
+    ):
+        board = make_board(submissions, data)
+        assert {tab.name: len(tab.standings) for tab in tabs_of(board)} == ranked
+        write_site(board, tmp_path)
+        assert (tmp_path / "index.html").read_bytes() == (tmp_path / f"index-{opened}.html").read_bytes()
     assert [tab.name for tab in tabs_of(make_board([tagger], data))] == [SPANS_TAB]
 
 
@@ -115,10 +107,10 @@ def test_the_ranks_of_a_language_are_its_own():
         scored_of("only-tr", data, {("T2", "tur"): [FLOOR] * 20 + [1] * 20}),
     ]
     turkish, azerbaijani = (tabs_in(code, data, *submissions)[RETRIEVAL_TAB].standings for code in TWO)
-    assert {name: one.rank for name, one in turkish.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
+    assert {name: place.rank for name, place in turkish.places.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
     # corrected: (1 + 0) / 2 for the model that has half of the queries right
     assert turkish["only-tr"].score == pytest.approx(0.5)
-    assert {name: one.rank for name, one in azerbaijani.items()} == {"azeri": 1, "turkish": 2}
+    assert {name: place.rank for name, place in azerbaijani.places.items()} == {"azeri": 1, "turkish": 2}
 
 
 def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
@@ -130,9 +122,7 @@ def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
     for place, tabs in (("index", tabs_of(board)), ("az", tabs_by_language(board)["az"])):
         assert {tab.name: list(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: [], SPANS_TAB: ["only-spans"]}
         assert listed(tabs[0]) == ["only-T1", "only-T2"]
-        assert default_tab(tabs).name == SPANS_TAB
-        for name in ("only-T1", "only-T2"):
-            assert f'href="models/{name}.html"' in pages[f"{place}-retrieval.html"]
+        assert pages[f"{place}.html"] == pages[f"{place}-spans.html"]
         assert f'href="{place}-retrieval.html"' in pages[f"{place}.html"]
 
 

@@ -150,8 +150,8 @@ def build(
     )
     noun = "submission" if len(outcome.scored) == 1 else "submissions"
     summary = [f"{len(outcome.scored)} {noun}, {len(outcome.files)} files"]
-    for other in outcome.other_editions:
-        summary.append(f"{other.id}: predicts edition {other.edition} of the lexicon; listed without scores")
+    for name, metadata in outcome.other_editions.items():
+        summary.append(f"{name}: predicts edition {metadata.edition} of the lexicon; listed without scores")
     summary += [f"{name}: {note}" for name, note in equal_scores(outcome.scored).items()]
     if outcome.left_out:
         summary.append(f"left out: {len(outcome.left_out)}")
