@@ -60,7 +60,7 @@ def import_(
     from hub_datasets.importing import import_source, write_import
 
     check_target(out, overwrite=overwrite)
-    for name in file_names():
+    for name in file_names():  # FILE may be one of those that would be replaced
         check_outputs({"--out": out / name}, inputs=[file], overwrite=overwrite)
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
