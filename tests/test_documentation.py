@@ -58,7 +58,7 @@ IMPORTED_LATE = (  # by the commands, once instead of in each of them
     "turkic_idiom_tasks.training.span",
 )
 
-_FENCE = re.compile(r"^```(\w*)$")
+_BLOCK = re.compile(r"^(.*)\n```(\w*)\n((?:.*\n)*?)```$", re.MULTILINE)  # with the line above it
 _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -73,23 +73,15 @@ class Block(NamedTuple):
 
 def blocks_of(page):
     """Return the blocks of a page that are run, in order."""
-    blocks = []
-    lines = page.read_text("utf-8").splitlines()
-    start = None
-    for number, line in enumerate(lines, start=1):
-        fence = _FENCE.match(line)
-        assert fence is not None or "```" not in line, f"{page}:{number}: a fence stands at the beginning of a line"
-        if fence is None:
-            continue
-        if start is None:
-            start, language = number, fence[1]
-            continue
-        above = lines[start - 2] if start > 1 else ""
+    text = page.read_text("utf-8")
+    blocks = list(_BLOCK.finditer(text))
+    assert text.count("```") == 2 * len(blocks), f"{page}: a fence is not at the beginning of a line, or never closed"
+    found = []
+    for block in blocks:
+        above, language, lines = block.groups()
         if language in ("bash", "python") and not _NOT_RUN.fullmatch(above):
-            blocks.append(Block(language, start + 1, "\n".join(lines[start : number - 1]) + "\n"))
-        start = None
-    assert start is None, f"{page}: the fence of line {start} is never closed"
-    return blocks
+            found.append(Block(language, text.count("\n", 0, block.start(3)) + 1, lines))
+    return found
 
 
 def name_of(page):

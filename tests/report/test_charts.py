@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from turkic_idiom_tasks.encoders.names import PAPER_ENCODERS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.report import charts
 from turkic_idiom_tasks.report.charts import PALETTE, curves, grouped_bars, heat_map
@@ -18,11 +19,7 @@ for package in ("altair", "vl_convert"):
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<script>alert("1")</script> & <b>'
 TOLD = {"title": "A title", "description": "What is drawn."}
-LONG_NAMES = [
-    "xlm-roberta-base", "bert-base-multilingual-cased", "bert-base-turkish-cased",
-    "electra-base-turkish-cased-discriminator", "distilbert-base-turkish-cased", "convbert-base-turkish-mc4-cased",
-    "turkish-e5-large", "multilingual-e5-large", "paraphrase-multilingual-mpnet-base-v2",
-]  # fmt: skip
+LONG_NAMES = [name.partition("/")[2] for name in PAPER_ENCODERS]
 
 
 def small_charts(name="model", **words):

@@ -300,9 +300,7 @@ def test_figures_of_the_span_grid():
     points = charts["figure4_learning_curves"].spec["data"]["values"]
     curve = [(p["x"], p["value"]) for p in points if (p["panel"], p["series"]) == ("Azerbaijani", "xlm-roberta-base")]
     assert curve == [("0", pytest.approx(0.3)), ("10", pytest.approx(0.6)), ("all", pytest.approx(0.5))]
-
-
-def test_a_span_grid_without_adaptation_has_no_figures():
+    # without adaptation to another language there is nothing to draw
     assert span_charts(score_frame([span(XLMR, "tr", "all", 1, 0.9), span(XLMR, "az", 0, 1, 0.2)])) == {}
 
 

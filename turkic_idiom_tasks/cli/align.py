@@ -82,8 +82,6 @@ def align(
 
     code = get_language(language).code
     if out is not None:
-        if file is None:
-            raise usage_error("--in is missing: the dictionary whose entries are to be aligned")
         # Encoding takes minutes or hours, so what cannot be written is refused before it.
         check_target(out)
         review = out.with_name(f"{out.name}-review.csv")
@@ -92,8 +90,9 @@ def align(
     candidates = alignment.own_candidates(lexicon, code)
     if file is not None:
         candidates = alignment.read_candidates(file, code, format_name=format)
-    elif not candidates:
-        raise usage_error(f"{directory}: has no meanings in {code}; give a dictionary with --in")
+    elif out is not None or not candidates:
+        lack = "" if candidates else f", because {directory} has no meanings in {code}"
+        raise usage_error(f"--in is missing: the dictionary whose entries are to be aligned{lack}")
     problems = [alignment.build_problem(lexicon, code, candidates)]
     if calibrate_on is not None:
         other = get_language(calibrate_on).code

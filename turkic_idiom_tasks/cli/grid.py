@@ -6,6 +6,8 @@ import logging
 import os
 import shlex
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +23,7 @@ from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.reading import printable
 
 if TYPE_CHECKING:
-    from turkic_idiom_tasks.report.grid_report import Report
+    from turkic_idiom_tasks.runs.cells import Cell
     from turkic_idiom_tasks.runs.grid import Grid
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -53,13 +55,12 @@ def status(
     cells: Annotated[bool, typer.Option("--cells", help="Name every cell with its state.")] = False,
 ) -> None:
     """Print how many cells are done or missing, why cells failed, and an estimate of the time for the missing ones."""
-    from turkic_idiom_tasks.report.grid_report import Report
-
-    report = Report(_open(file, out))
+    grid = _open(file, out)
+    states = grid.states()
     if cells:
-        for cell, state in report.states.items():
+        for cell, state in states.items():
             print_line(f"{state:8s}{cell}")
-    _print_status(report)
+    _print_status(grid, states)
 
 
 @grid_app.command()
@@ -90,7 +91,6 @@ def run(
     a time through Ray, on this machine or on a cluster whose nodes see the same files. Finished cells are kept, so the
     same command continues after an interruption.
     """
-    from turkic_idiom_tasks.report.grid_report import Report
     from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, Runner
 
     log.setLevel(logging.INFO)
@@ -109,18 +109,18 @@ def run(
     for number, outcome in enumerate(grid.run(runner, retry_failed=retry_failed), start=1):
         ending = "done" if outcome.error is None else f"failed: {outcome.error}"
         log.info("cell %d/%d: %s: %s", number, n_cells, printable(str(outcome.cell)), printable(ending))
-    report = Report(grid)
-    _print_status(report)
+    states = grid.states()
+    _print_status(grid, states)
     tables = ["turkic-idiom", "grid", "tables", str(file), "--out", str(grid.folder)]
     print_line(f"\nTables: {shlex.join(tables)}")
-    states = set(report.states.values())
-    if MISSING in states:
+    endings = set(states.values())
+    if MISSING in endings:
         sys.stderr.write("turkic-idiom: cells are missing, the lines above say why; run the same command again\n")
-    if FAILED in states:
+    if FAILED in endings:
         sys.stderr.write(
             "turkic-idiom: cells failed; remove the cause, then run the same command with --retry-failed\n"
         )
-    if states != {DONE}:
+    if endings != {DONE}:
         raise typer.Exit(1)
 
 
@@ -149,20 +149,27 @@ def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool 
     return open_grid(parts, open_dataset(data), folder, trust_remote_code=trust)
 
 
-def _print_status(report: Report) -> None:
+def _print_status(grid: Grid, states: Mapping[Cell, str]) -> None:
     """Print a matrix of the models and regimes, the failures and other remarks, and the estimate."""
+    from turkic_idiom_tasks.report.grid_report import estimate, remarks
     from turkic_idiom_tasks.runs.grid import STATES
 
-    matrix = report.matrix()
-    regimes = dict.fromkeys(regime for counts_by_regime in matrix.values() for regime in counts_by_regime)
+    counts_by_model: dict[str, dict[str, Counter[str]]] = {}  # model -> regime -> number of cells in each state
+    for cell, state in states.items():
+        counts_by_model.setdefault(cell.model, {}).setdefault(cell.regime, Counter())[state] += 1
+    regimes = dict.fromkeys(regime for counts_by_regime in counts_by_model.values() for regime in counts_by_regime)
     rows = []
-    for model, counts_by_regime in matrix.items():
+    for model, counts_by_regime in counts_by_model.items():
         rows.append([printable(model)])
         for regime in regimes:
             counts = counts_by_regime.get(regime)
             rows[-1].append("/".join(str(counts[state]) for state in STATES) if counts else "–")
     print_line("/".join(STATES))
     print_rows(rows, sys.stdout, head=["model", *regimes])
-    for remark in report.remarks():
+    headers = grid.headers()
+    for remark in remarks(headers, grid.failures()):
         print_line(remark)
-    print_line(f"\n{report.summary()}\n{report.estimate()}")
+    total = Counter(states.values())
+    parts = [f"{total[state]} {state}" for state in STATES if total[state]]
+    noun = "cell" if len(states) == 1 else "cells"
+    print_line(f"\n{len(states)} {noun}: {', '.join(parts)}\n{estimate(states, headers)}")

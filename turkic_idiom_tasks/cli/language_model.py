@@ -18,6 +18,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.progress import progress
 from turkic_idiom_tasks.io.reading import first_fault, printable, read_yaml
 from turkic_idiom_tasks.languages import get_language
+from turkic_idiom_tasks.training.config import checked
 
 if TYPE_CHECKING:
     from hub_datasets.questions import Asking, Question, Reply
@@ -66,17 +67,14 @@ class _Price(BaseModel):
 
 
 def asking_settings(values: Sequence[str] | None, *, dry_run: bool) -> Asking:
-    """Return what ``--set`` and ``--dry-run`` state; an InputError names the value that cannot be used."""
+    """Return what ``--set`` and ``--dry-run`` state; see `checked`."""
     from hub_datasets.questions import Asking
 
     options = {"dry_run": dry_run}
     stated = assigned(values, options=options) | options
     if stated.get("temperature") == "default":
         stated["temperature"] = None
-    try:
-        return Asking.model_validate(stated)
-    except ValidationError as error:
-        raise usage_error(f"--set {first_fault(error)}; known: {', '.join(Asking.model_fields)}") from error
+    return checked(Asking, stated)
 
 
 def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]]:

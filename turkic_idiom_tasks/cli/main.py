@@ -102,10 +102,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _version(is_given: bool) -> None:
+    if is_given:
+        sys.stdout.write(f"turkic-idiom-tasks {__version__}\n")
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_version)
     ] = False,
 ) -> None:
     """Declare the options of `turkic-idiom` itself."""
@@ -126,11 +132,7 @@ def doctor_command(
     if publishing:
         from hub_datasets.publishing import diagnose_publishing
 
-        raise typer.Exit(print_diagnosis(lambda: diagnose_publishing(publishing)))
-    raise typer.Exit(print_diagnosis())
-
-
-def _version(is_given: bool) -> None:
-    if is_given:
-        sys.stdout.write(f"turkic-idiom-tasks {__version__}\n")
-        raise typer.Exit
+        code = print_diagnosis(lambda: diagnose_publishing(publishing))
+    else:
+        code = print_diagnosis()
+    raise typer.Exit(code)

@@ -19,14 +19,16 @@ def assigned(values: Iterable[str] | None, *, options: Collection[str] = ()) -> 
     stated: dict[str, Any] = {}
     for assignment in values or ():
         name, sign, value = assignment.partition("=")
-        if not sign:
-            raise usage_error(f"--set {display(assignment)}: expected NAME=VALUE")
         name = name.strip()
-        # Of a setting with an option of its own it would be unclear which of the two counts
-        if name in options:
-            raise usage_error(f"--set {display(assignment)}: pass --{name.replace('_', '-')} instead")
-        if name in stated:
-            raise usage_error(f"--set {display(assignment)}: {name} is set twice; choose one")
+        fault = None
+        if not sign:
+            fault = "expected NAME=VALUE"
+        elif name in options:  # it would be unclear which of the two counts
+            fault = f"pass --{name.replace('_', '-')} instead"
+        elif name in stated:
+            fault = f"{name} is set twice; choose one"
+        if fault:
+            raise usage_error(f"--set {display(assignment)}: {fault}")
         try:
             # Typed, because strict settings take no text for a number or true.
             stated[name] = json.loads(value)

@@ -1,81 +1,61 @@
-"""Report on a grid: states by model and regime, failures, and an estimate of the time for the missing cells."""
+"""Report on a grid: an estimate of the time for the missing cells, and what is to be known about the others."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from statistics import mean
 
-from turkic_idiom_tasks.results.record import differing_majors
-from turkic_idiom_tasks.runs.grid import MISSING, STATES, Grid
+from turkic_idiom_tasks.results.record import Header, differing_majors
+from turkic_idiom_tasks.runs.cells import Cell
+from turkic_idiom_tasks.runs.grid import MISSING
 
 _MINUTE, _HOUR = 60, 3600
 
 
-class Report:
-    """State of a grid at one moment."""
+def estimate(states: Mapping[Cell, str], headers: Mapping[Cell, Header]) -> str:
+    """Return an estimate of the time that the missing cells take, from finished ones of their kind and regime."""
+    measured: dict[tuple[str, ...], list[float]] = {}
+    for cell, header in headers.items():
+        if header.seconds is not None:
+            for key in ((cell.kind, cell.regime), (cell.kind, cell.regime, cell.model)):
+                measured.setdefault(key, []).append(header.seconds)
+    missing = [cell for cell, state in states.items() if state == MISSING]
+    expected = []
+    for cell in missing:
+        # Models differ in size, so a time of the same model is worth more than one of any
+        key = (cell.kind, cell.regime)
+        similar = measured.get((*key, cell.model)) or measured.get(key)
+        if similar:
+            expected.append(mean(similar))
+    if not missing:
+        return "nothing is missing"
+    if not expected:
+        return "no estimate from measured times: no similar cell is finished yet"
+    n_unknown = len(missing) - len(expected)
+    seconds = sum(expected)
+    if seconds < 2 * _MINUTE:
+        duration = f"{seconds:.0f} s"
+    elif seconds < 2 * _HOUR:
+        duration = f"{seconds / _MINUTE:.0f} min"
+    else:
+        duration = f"{seconds / _HOUR:.1f} h"
+    rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
+    return f"about {duration} of work for {len(expected)} missing cells, one at a time{rest}"
 
-    def __init__(self, grid: Grid) -> None:
-        self.states = grid.states()  # cell -> one of `grid.STATES`
-        self.headers = grid.headers()  # of the cells that are done
-        outcomes = (outcome for job in grid.jobs for outcome in job.ended())
-        self.failures = {outcome.cell: outcome.error for outcome in outcomes if outcome.error is not None}
 
-    def matrix(self) -> dict[str, dict[str, Counter[str]]]:
-        """Return model -> regime -> number of cells in each state, in the order of the grid file."""
-        matrix: dict[str, dict[str, Counter[str]]] = {}
-        for cell, state in self.states.items():
-            matrix.setdefault(cell.model, {}).setdefault(cell.regime, Counter())[state] += 1
-        return matrix
-
-    def summary(self) -> str:
-        """Return the number of cells, and the number of cells in each state."""
-        counts = Counter(self.states.values())
-        parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-        n_cells = len(self.states)
-        return f"{n_cells} cell{'' if n_cells == 1 else 's'}: {', '.join(parts)}"
-
-    def estimate(self) -> str:
-        """Return an estimate of the time that the missing cells take, from finished ones of their kind and regime."""
-        measured: dict[tuple[str, ...], list[float]] = {}
-        for cell, header in self.headers.items():
-            if header.seconds is not None:
-                for key in ((cell.kind, cell.regime), (cell.kind, cell.regime, cell.model)):
-                    measured.setdefault(key, []).append(header.seconds)
-        missing = [cell for cell, state in self.states.items() if state == MISSING]
-        expected = []
-        for cell in missing:
-            # Models differ in size, so a time of the same model is worth more than one of any
-            key = (cell.kind, cell.regime)
-            similar = measured.get((*key, cell.model)) or measured.get(key)
-            if similar:
-                expected.append(mean(similar))
-        if not missing:
-            return "nothing is missing"
-        if not expected:
-            return "no estimate from measured times: no similar cell is finished yet"
-        n_unknown = len(missing) - len(expected)
-        seconds = sum(expected)
-        if seconds < 2 * _MINUTE:
-            duration = f"{seconds:.0f} s"
-        elif seconds < 2 * _HOUR:
-            duration = f"{seconds / _MINUTE:.0f} min"
-        else:
-            duration = f"{seconds / _HOUR:.1f} h"
-        rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
-        return f"about {duration} of work for {len(expected)} missing cells, one at a time{rest}"
-
-    def remarks(self) -> list[str]:
-        """Return a line for each failure, each training that diverged, and each difference between libraries."""
-        remarks = [f"failed: {cell}: {error}" for cell, error in self.failures.items()]
-        libraries: Counter[str] = Counter()
-        for cell, header in self.headers.items():
-            outcome = header.training.outcome if header.training else {}
-            if outcome.get("diverged_at") is not None:
-                remarks.append(f"diverged: {cell}: {outcome.get('verdict')}")
-            libraries.update(differing_majors(header.versions))
-        for library, n_cells in sorted(libraries.items()):
-            remarks.append(
-                f"another version: {n_cells} finished cells were computed with {library} and are used as they are; to "
-                "compute them again, choose a new --out"
-            )
-        return remarks
+def remarks(headers: Mapping[Cell, Header], failures: Mapping[Cell, str]) -> list[str]:
+    """Return a line for each failure, each training that diverged, and each difference between libraries."""
+    lines = [f"failed: {cell}: {error}" for cell, error in failures.items()]
+    libraries: Counter[str] = Counter()
+    for cell, header in headers.items():
+        outcome = header.training.outcome if header.training else {}
+        if outcome.get("diverged_at") is not None:
+            lines.append(f"diverged: {cell}: {outcome.get('verdict')}")
+        libraries.update(differing_majors(header.versions))
+    for library, n_cells in sorted(libraries.items()):
+        lines.append(
+            f"another version: {n_cells} finished cells were computed with {library} and are used as they are; to "
+            "compute them again, choose a new --out"
+        )
+    return lines

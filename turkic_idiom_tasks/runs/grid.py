@@ -147,6 +147,11 @@ class Grid:
         """Return cell -> one of `STATES`."""
         return {cell: job.state(cell) for cell, job in self.job_of.items()}
 
+    def failures(self) -> dict[Cell, str]:
+        """Return cell -> why it failed, for every cell that did."""
+        outcomes = (outcome for job in self.jobs for outcome in job.ended())
+        return {outcome.cell: outcome.error for outcome in outcomes if outcome.error is not None}
+
     def record_paths(self) -> dict[Cell, Path]:
         """Return cell -> path of its record, for every cell that is done, in order."""
         paths = {cell: job.record_path(cell) for cell, job in self.job_of.items()}
