@@ -68,9 +68,7 @@ def test_long_texts_are_cut_at_the_models_limit(encoder):
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_model_is_loaded_in_the_dtype_asked_for_and_gives_float32(untrained_bert, dtype):
-    encoder = PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu", dtype=dtype))
-    assert next(encoder.model.parameters()).dtype == getattr(torch, dtype)
-    assert encoder.max_length == 64
+def test_a_model_is_loaded_in_the_dtype_asked_for_and_gives_float32(untrained_bert):
+    encoder = PooledEncoder(load_checkpoint(str(untrained_bert), device="cpu", dtype="bfloat16"))
+    assert next(encoder.model.parameters()).dtype == torch.bfloat16
     assert encoder.encode(["göz"], poolings=["mean"])["mean"].dtype == np.float32

@@ -157,8 +157,6 @@ def test_prompts_are_shown_and_change_the_scores(turkic, tmp_path, small_lexicon
         (("-m", BASELINE, "--set", "device=banana"), ["device=banana: unknown", "cuda:1"], 2),
         (("-m", "sentence-transformers/all-MiniLM-L99"), ["sentence-transformers/all-MiniLM-L99", "similar names"], 2),
         (("-m", "intfloat/multilingual-e5-bas"), ["could not be reached", "intfloat/multilingual-e5-base"], 2),
-        (("-m", "mteb/baseline-random-encoder (pooling=median)"), ["unknown pooling 'median'"], 2),
-        (("-m", "./absent-folder"), ["absent-folder: no such folder"], 2),
         (("-m", BASELINE, "--data", "./absent"), ["./absent: no such directory"], 1),
         (("-m", BASELINE, "-t", "T1", "-l", "gag"), ["no subset of T1 has the language gag"], 2),
         (("-m", BASELINE, "-o", "/proc/results"), ["/proc/results: cannot be written", "--out"], 1),

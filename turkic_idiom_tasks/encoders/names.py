@@ -66,15 +66,14 @@ def check_pooling(pooling: str) -> None:
 def check_layers(pooling: str, n_layers: int, *, first_layer: int = FIRST_LAYER) -> None:
     """Raise InputError if a model with this number of layers cannot have a pooling."""
     check_pooling(pooling)
+    problem = ""
     if pooling == "last_four" and n_layers < LAST_LAYERS:
         others = ", ".join(name for name in POOLINGS if name != "last_four")
-        raise usage_error(
-            f"pooling last_four needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of {others}"
-        )
-    if pooling == "first_last" and not 0 <= first_layer <= n_layers:
-        raise usage_error(
-            f"first_layer is {first_layer}; a model with {n_layers} layers allows 0 (embeddings) to {n_layers}"
-        )
+        problem = f"needs {LAST_LAYERS} transformer layers, this model has {n_layers}; use one of {others}"
+    elif pooling == "first_last" and not 0 <= first_layer <= n_layers:
+        problem = f"first_layer is {first_layer}; a model with {n_layers} layers allows 0 (embeddings) to {n_layers}"
+    if problem:
+        raise usage_error(f"pooling {pooling}: {problem}")
 
 
 def check_dtype(dtype: str) -> None:

@@ -76,11 +76,13 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
     if few_shot < 0:
         raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
     if name:
-        samples = _item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
+        columns = _item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_recall(data, name) if name in OPEN_TASKS else idiom_choice()
     else:
-        samples = _span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
+        columns = _span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
         scorer = idiom_spans()
+    # The first samples of all columns, then the second ones, so that a run with --limit sees every set
+    samples = [sample for sample in chain.from_iterable(zip_longest(*columns)) if sample is not None]
     return Task(
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
@@ -99,8 +101,8 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
 
 def _item_samples(
     dataset: Dataset, task: str, *, language: str = "", target: str = "", variant: str, few_shot: int = 0
-) -> list[Sample]:
-    """Return the test items of a task as samples, the first items of all sets before the second ones."""
+) -> list[list[Sample]]:
+    """Return the test items of a task as samples, a list for each set."""
     of_task = [replace(item_set, kind=task) for item_set in item_sets() if item_set.kind == kind_of(task)]
     columns = []
     for item_set in of_task:
@@ -120,11 +122,11 @@ def _item_samples(
     if not any(columns):
         known = [item_set.name for item_set in of_task if items_of_set(dataset, item_set)]
         raise _nothing(dataset, task, " ".join(filter(None, (language, target))), known=known)
-    return _interleaved(columns)
+    return columns
 
 
-def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[Sample]:
-    """Return the test sentences as samples, the first ones of all languages before the second ones."""
+def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[list[Sample]]:
+    """Return the test sentences as samples, a list for each language."""
     ask, answer = SPAN_PROMPTS[variant]
     codes = [code for code in dataset.span_languages if language in ("", code)]
     if not codes:
@@ -142,7 +144,7 @@ def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_sho
         examples = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
         _put_before(column, examples, few_shot, code)
         columns.append(column)
-    return _interleaved(columns)
+    return columns
 
 
 def _put_before(samples: Sequence[Sample], examples: Sequence[tuple[str, str]], few_shot: int, name: str) -> None:
@@ -160,9 +162,3 @@ def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -
     return usage_error(
         f"{kind}: {dataset.path} has no test item for {asked or 'any language'}; it has {', '.join(known) or 'none'}"
     )
-
-
-def _interleaved(columns: Sequence[Sequence[Sample]]) -> list[Sample]:
-    """Return the first samples of all columns, then the second ones."""
-    # So that a run with --limit sees every set
-    return [sample for sample in chain.from_iterable(zip_longest(*columns)) if sample is not None]

@@ -35,14 +35,17 @@ class TokenClassifierLM(LM):
         **other: Any,
     ) -> None:
         super().__init__()
+        problems = []
         if not pretrained:
-            raise usage_error(f"--model {MODEL_NAME} needs pretrained=NAME_OR_FOLDER in --model_args")
+            problems.append("needs pretrained=NAME_OR_FOLDER")
         # lm-eval gives every model a max_batch_size. Anything else with a value was asked for, and would be ignored
         unknown = sorted(key for key, value in other.items() if key != "max_batch_size" and value)
         if unknown:
-            raise usage_error(f"--model {MODEL_NAME} takes no {', '.join(unknown)} in --model_args")
+            problems.append(f"takes no {', '.join(unknown)}")
         if max_length is not None and not isinstance(max_length, int):
-            raise usage_error(f"max_length must be a whole number, not {max_length!r}")
+            problems.append(f"max_length must be a whole number, not {max_length!r}")
+        if problems:
+            raise usage_error(f"--model {MODEL_NAME}, --model_args: {'; '.join(problems)}")
         # lm-eval passes a GPU by default, also where there is none
         if device and device.startswith("cuda") and not torch.cuda.is_available():
             device = None
@@ -91,10 +94,6 @@ class TokenClassifierLM(LM):
         """Return the prompt unchanged."""
         # The prompt is not read, so --apply_chat_template does no harm
         return chat_history[-1]["content"]
-
-    def chat_template(self, chat_template: bool | str = False) -> str:
-        """Return an empty text, because there is no template."""
-        return ""
 
     @property
     def tokenizer_name(self) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,13 +65,13 @@ class DatasetTask:
         """Return the data that the stock command would evaluate on: what TURKIC_IDIOM_DATA names, or the lexicon."""
         return current_dataset()
 
+    @abstractmethod
     def subsets_of(self, source: Dataset) -> tuple[str, ...]:
         """Return the subsets of this task in some data."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load_subset(self, source: Dataset, subset: str) -> Any:
         """Return the test data of a subset as mteb takes it."""
-        raise NotImplementedError
 
     def source(self) -> Dataset:
         """Return the data."""

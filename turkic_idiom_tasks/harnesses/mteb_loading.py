@@ -376,12 +376,15 @@ def _load_own_class(file: str, class_name: str, *, label: str) -> LoadedModel:
         # Without this a wrong number of rows would surface deep in mteb, and half precision would make ties
         vectors = np.asarray(encode(inputs, **options), dtype=np.float32)
         n_texts = len(inputs.dataset)
+        problem = ""
         if vectors.ndim != 2 or len(vectors) != n_texts:
             returned = f"encode returns an array of shape {vectors.shape} for {n_texts} texts"
-            raise InputError(f"{name}: {returned}; it must return one row for each text")
-        if not np.isfinite(vectors).all():
+            problem = f"{returned}; it must return one row for each text"
+        elif not np.isfinite(vectors).all():
             row = int((~np.isfinite(vectors)).any(axis=1).argmax())
-            raise InputError(f"{name}: the vector of text {row + 1} of {n_texts} is not finite")
+            problem = f"the vector of text {row + 1} of {n_texts} is not finite"
+        if problem:
+            raise InputError(f"{name}: {problem}")
         return vectors
 
     encoder.encode = checked

@@ -66,8 +66,8 @@ class TaskFolder:
     def check_data(self) -> None:
         """Raise InputError if there is a file of mteb that is of other data, or cannot be read."""
         view = self._read_view(lenient=False)
-        if view is not None and view["dataset_revision"] != self.dataset.revision:
-            raise self._other_data(self.view, view["dataset_revision"])
+        if view is not None:
+            self._check_revision(self.view, view["dataset_revision"])
 
     def read_header(self, subset: str) -> Header | None:
         """Return the header of a finished result of this model on this data; None if there is no result.
@@ -78,8 +78,7 @@ class TaskFolder:
         if not path.is_file():
             return None
         header = read_header(path)
-        if header.data.revision != self.dataset.revision:
-            raise self._other_data(path, header.data.revision)
+        self._check_revision(path, header.data.revision)
         revision = None if self.meta.revision == NO_REVISION else self.meta.revision
         stated = [(row.task, row.subset) for row in header.subsets]
         is_same_model = (header.model.name, header.model.revision) == (self.meta.name, revision)
@@ -169,8 +168,9 @@ class TaskFolder:
         view: dict[str, Any] = json.loads(result.model_dump_json())
         return view
 
-    def _other_data(self, path: Path, revision: str) -> InputError:
-        return InputError(
-            f"{path}: scores of other data (revision {revision[:12]}; the data in use, {self.dataset.path}, has "
-            f"{self.dataset.revision[:12]}); choose another --out, or pass --overwrite"
-        )
+    def _check_revision(self, path: Path, revision: str) -> None:
+        if revision != self.dataset.revision:
+            raise InputError(
+                f"{path}: scores of other data (revision {revision[:12]}; the data in use, {self.dataset.path}, has "
+                f"{self.dataset.revision[:12]}); choose another --out, or pass --overwrite"
+            )
