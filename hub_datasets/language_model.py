@@ -108,13 +108,12 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
     A RefusedError says that the conversation is refused, or that the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
-    if output.empty:
-        raise CutError("the response has no choices")
+    # Inspect takes a stream that has ended too early for a whole answer.
+    if output.empty or (config.stream_idle_timeout and output.stop_reason == "unknown"):
+        raise CutError("the response has no choices" if output.empty else "the answer was cut off")
     # Inspect turns the status 400 of some servers into an answer without usage, whose text is the server's message.
     if output.usage is None and output.stop_reason in ("model_length", "content_filter"):
         raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
-    if config.stream_idle_timeout and output.stop_reason == "unknown":  # Inspect takes it for a whole answer
-        raise CutError("the answer was cut off")
     usage = output.usage
     answer_tokens = estimated_tokens(output.completion) if usage is None else usage.output_tokens
     # Inspect's input tokens leave out those that the server had in its own cache, the total does not.
@@ -298,8 +297,8 @@ class LanguageModel:
         cause, problem = _cause(error), self._line(error)
         status = getattr(error, "status_code", None)
         if _HTML.search(str(cause)):
-            raise self._error("answers with an HTML page; check base_url, which mostly ends in /v1") from error
-        if status in _ADVICE:
+            problem = "answers with an HTML page; check base_url, which mostly ends in /v1"
+        elif status in _ADVICE:
             variable = next(iter(self._model.api.api_key_vars), "the environment")
             problem = f"{status}, {_ADVICE[status].format(variable=variable)}: {problem}"
         elif status == 400 and "temperature" in problem:

@@ -15,15 +15,16 @@ from urllib.request import urlopen
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from hub_datasets.cards import BUNDLED_LICENCE, UNKNOWN_LICENCE, Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
 from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, add_lexicon, layout_of
+from hub_datasets.outside_rows import row_errors
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
-from turkic_idiom_tasks.io.reading import display, first_fault, first_line, read_json_lines, relative_parts
+from turkic_idiom_tasks.io.reading import display, first_line, read_json_lines, relative_parts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon, as_spans, offsets
 from turkic_idiom_tasks.lexicon.load import BUNDLED
@@ -102,10 +103,8 @@ def read_annotations(folder: Path, language: str) -> list[Annotation]:
 def _parsed(path: Path, model: type[Row]) -> list[Row]:
     rows = []
     for number, value, problem in read_json_lines(path):
-        try:
+        with row_errors(f"{path}:{number}", problem):
             rows.append(model.model_validate(value))
-        except ValidationError as error:
-            raise InputError(f"{path}:{number}: {problem or first_fault(error)}") from error
     return rows
 
 

@@ -83,8 +83,8 @@ def test_the_readings_account_for_the_entries_of_the_bundled_lexicon(bundled):
 def test_a_damaged_account_of_the_readings_is_named(lexicon, tmp_path):
     for text, message in [
         ("{", "malformed JSON"),
-        ('{"by_language": {"tr": {"written": "1"}}}', "damaged"),
-        ('{"note": ["a"]}', r"damaged \('note'"),
+        ('{"by_language": {"tr": {"written": "1"}}}', "field 'by_language.tr.written'"),
+        ('{"note": ["a"]}', "field 'note'"),
     ]:
         (tmp_path / "lexicon" / READINGS).write_text(text)
         with pytest.raises(InputError, match=rf"readings\.json: .*{message}"):
