@@ -6,9 +6,9 @@ import pytest
 from hub_datasets.browse import show
 from hub_datasets.cards import READINGS, lexicon_card
 from hub_datasets.lexicon_figures import attest, figures_table, language_figures, markdown_table
-from tests.hub_datasets.conftest import two_concepts
+from tests.hub_datasets.conftest import two_concepts, write_entries
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry, FurtherExample
+from turkic_idiom_tasks.lexicon.entries import Entry, FurtherExample
 from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split
@@ -58,12 +58,13 @@ def test_show_marks_the_idiom_and_names_near_concepts(lexicon):
     text = show(lexicon, "cross")
     assert "example: [Küplere] o gün [bindi]." in text
     assert "Uzbek (uz): tepa sochi tikka boʻlmoq" in text
-    with pytest.raises(InputError, match="no concept 'turn-blind-eye'; near it: turn-a-blind-eye"):
-        show(lexicon, "turn-blind-eye")
-    with pytest.raises(InputError, match=r"near it: cross$"):
-        show(lexicon, "tepa sochi tikka boʻlmoq")
-    with pytest.raises(InputError, match=r"no concept 'x'; .dataset show --out"):
-        show(lexicon, "x")
+    for name, hint in (
+        ("turn-blind-eye", "near it: turn-a-blind-eye$"),
+        ("tepa sochi tikka boʻlmoq", "near it: cross$"),
+        ("x", ".dataset show --out"),
+    ):
+        with pytest.raises(InputError, match=f"no concept '{name}'; {hint}"):
+            show(lexicon, name)
 
 
 def test_the_card_beside_the_bundled_lexicon_is_up_to_date(bundled):
@@ -93,9 +94,7 @@ def test_a_damaged_account_of_the_readings_is_named(lexicon, tmp_path):
 
 def test_strange_statuses_and_glosses_are_shown_escaped(tmp_path):
     status = {"verdict|": [1, {"why": "göz\u202e"}], "x" * 300: None}
-    concepts = [Concept("a", "to see")]
-    write_lexicon(tmp_path / "lexicon", concepts, {"tr": [Entry("a", "göz", "m", status=status)]})
-    lexicon = load_lexicon(tmp_path / "lexicon")
+    lexicon = load_lexicon(write_entries(tmp_path / "lexicon", tr=[Entry("a", "göz", "m", status=status)]))
     for text in (show(lexicon, "a"), markdown_table(figures_table(lexicon)), lexicon_card(lexicon)):
         assert "\u202e" not in text
     assert all(line.count("|") == 3 for line in markdown_table(figures_table(lexicon)).splitlines())
