@@ -244,24 +244,21 @@ def test_items_of_found_text_in_lm_eval_and_their_report(find, manager, tmp_path
     assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
 
 
-@pytest.mark.parametrize(
-    ("change", "fact"),
-    [
+def test_wrong_uses_in_a_dataset_are_refused_by_name(find, tmp_path):
+    find()
+    path = tmp_path / "o" / "data" / "use-tr" / "test.parquet"
+    use = pq.read_table(path).to_pylist()[0] | {"id": "deceive-by-outward-show--2"}
+    for change, fact in (
         ({"spans": [[0, 99]]}, "span [0, 99] is not inside"),
         ({"spans": []}, "spans"),
         ({"sense": "unclear"}, "sense"),
         ({"concept": "Göz"}, "concept"),
-        ({"id": "deceive-by-outward-show--2"}, "appears twice"),
-    ],
-)
-def test_wrong_uses_in_a_dataset_are_refused_by_name(change, fact, find, tmp_path):
-    find()
-    path = tmp_path / "o" / "data" / "use-tr" / "test.parquet"
-    first, *others = [row | {"id": "deceive-by-outward-show--2"} for row in pq.read_table(path).to_pylist()[:1]] * 2
-    rows = [first | {"id": "other"} | change, *others]
-    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
-    with pytest.raises(InputError, match=re.escape(fact)):
-        open_dataset(str(tmp_path / "o")).uses("tr")
+        ({"id": use["id"]}, "appears twice"),
+    ):
+        rows = [use | {"id": "other"} | change, use]
+        pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+        with pytest.raises(InputError, match=re.escape(fact)):
+            open_dataset(str(tmp_path / "o")).uses("tr")
 
 
 def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, dataset, tmp_path):
