@@ -138,7 +138,6 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             place = (annotation.corpus, annotation.file, annotation.sentence)
             if annotation.corpus not in known or annotation.file not in known[annotation.corpus].files:
                 raise InputError(f"{folder}: {CORPORA} does not name {annotation.corpus}/{annotation.file}; add it")
-            # A sentence of several idioms becomes one row with all their spans
             by_place[place].append(annotation)
         sentences: dict[Path, dict[str, CorpusSentence]] = {}  # of each file by id
         for place, of_sentence in by_place.items():
