@@ -73,9 +73,7 @@ def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) ->
         # A short name that is no known code is that of another language: ky-idiom is no misspelt tk-idiom
         elif match is not None and match["field"] and _CODE.fullmatch(match["name"]):
             record = _record_to_fill_in(path, match["name"], records)
-            advice = (
-                f"fill in its record in {record}, and run the same command again; CONTRIBUTING.md explains the fields"
-            )
+            advice = f"fill in its record in {record}, as CONTRIBUTING.md explains, and run the same command again"
             problem = f"no language has the code {match['name']}; {advice}"
         # A name that is almost a known one is an error, because its column would silently be missing
         elif column not in (GLOSS, CONCEPT) and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
