@@ -117,14 +117,15 @@ def build_problem(
             concept_texts.append(texts | ({ENGLISH: concept.gloss} if concept.gloss else {}))
     if not concepts:
         raise InputError(f"{lexicon.source}: no concept has a meaning except in {language}; run dataset enrich first")
+    record = LANGUAGES[language]
     columns_by_form: dict[str, set[int]] = defaultdict(set)
-    for column, candidate in enumerate(candidates):
-        for form in _forms(candidate.entry, language):
-            columns_by_form[form].add(column)
+    for column, (entry, _) in enumerate(candidates):
+        for form in (entry.idiom, *entry.variants):
+            columns_by_form[compared(form, record)].add(column)
     columns: dict[str, set[int]] = defaultdict(set)  # of a concept: the candidates with a form of its idiom
     for name, entry in lexicon.of(language).items():
-        for form in _forms(entry, language):
-            columns[name] |= columns_by_form[form]
+        for form in (entry.idiom, *entry.variants):
+            columns[name] |= columns_by_form[compared(form, record)]
     same = lexicon.judged(SAME)
     # What is right is known where an idiom of the dictionary is that of an entry of the lexicon
     right = []
@@ -191,17 +192,18 @@ def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoi
     """Return the point with the lowest threshold whose precision is at least the one that is asked for."""
     # On fewer pairs a threshold would be chance.
     enough = [point for point in points if point.n_known >= FEWEST_KNOWN]
-    if not enough:
-        n_known = points[-1].n_known if points else 0
-        raise InputError(f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on")
     good = [point for point in enough if point.precision >= precision]
-    if not good:
+    if good:
+        return good[-1]
+    n_known = points[-1].n_known if points else 0
+    problem = f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on"
+    if enough:
         best = max(enough, key=lambda point: point.precision)
-        raise InputError(
+        problem = (
             f"no threshold has a precision of {precision:.2f} on the known pairs; the best is {best.precision:.3f} "
             f"(cosine {best.threshold:.3f}); take a better encoder, or a lower --precision"
         )
-    return good[-1]
+    raise InputError(problem)
 
 
 def new_matches(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) -> list[Match]:
@@ -258,7 +260,3 @@ def _neighbours(concept_vectors: Vectors, candidate_vectors: Vectors, floor: flo
         for row, place in np.argwhere(values >= floor).tolist():
             cosines[start + row, int(nearest[row, place])] = float(values[row, place])
     return cosines
-
-
-def _forms(entry: Entry, language: str) -> list[str]:
-    return [compared(form, LANGUAGES[language]) for form in (entry.idiom, *entry.variants)]

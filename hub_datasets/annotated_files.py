@@ -7,16 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from hub_datasets.enrich import write_changed
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
+from turkic_idiom_tasks.io.models import row_errors
 from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import track
-from turkic_idiom_tasks.io.reading import faults, read_json_lines, real_path
+from turkic_idiom_tasks.io.reading import read_json_lines, real_path
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import check_target, load_lexicon
@@ -28,13 +29,14 @@ _OUTCOME = ("tokens", "ner_tags", "spans", "dropped")  # keys that are written; 
 
 def _nfc(text: str) -> str:
     if not text.strip():
-        raise ValueError("is empty; fill it in, or take the row out")
+        problem = "is empty; fill it in, or take the row out"
     # Spans count code points, and a text that is composed later has fewer of them.
-    if not unicodedata.is_normalized("NFC", text):
-        raise ValueError(
-            "is not in NFC; spans count NFC code points: pass texts through unicodedata.normalize('NFC', text) first"
-        )
-    return text
+    elif not unicodedata.is_normalized("NFC", text):
+        advice = "pass texts through unicodedata.normalize('NFC', text) first"
+        problem = f"is not in NFC; spans count NFC code points: {advice}"
+    else:
+        return text
+    raise ValueError(problem)
 
 
 _Text = Annotated[str, AfterValidator(_nfc)]
@@ -59,10 +61,8 @@ def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: 
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
     for number, value, problem in read_json_lines(source):
-        try:
+        with row_errors(f"{source}:{number}", problem):
             _Row.model_validate(value)
-        except ValidationError as error:
-            raise InputError(f"{source}:{number}: {problem or faults(error)[0]}; correct the row") from error
         rows.append(value)
     if not rows:
         raise InputError(f"{source}: is empty; nothing to annotate")

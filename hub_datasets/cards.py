@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from hub_datasets.lexicon_figures import figures_table, language_figures, markdown_table
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import display, first_fault, read_json
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.reading import display, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, names
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
@@ -53,10 +54,8 @@ def lexicon_card(lexicon: Lexicon) -> str:
     """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures."""
     readings, path = Readings(), Path(lexicon.source) / READINGS
     if path.is_file():
-        try:
+        with row_errors(path, advice="restore the file"):
             readings = Readings.model_validate(read_json(path))
-        except ValidationError as error:
-            raise InputError(f"{path}: damaged ({first_fault(error)}); restore it") from error
     account = "No account of the readings is kept with this lexicon."
     if readings.by_language:
         by_language = readings.by_language.values()

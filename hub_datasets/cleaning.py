@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from hub_datasets.import_report import Note, Reading
-from turkic_idiom_tasks.io.reading import first_unseen, is_unseen
+from turkic_idiom_tasks.io.reading import first_unseen
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.orthography import APOSTROPHE, clean, fold, letters_outside, to_common
 from turkic_idiom_tasks.splits import SENSE_SEPARATOR
@@ -100,11 +100,6 @@ def clean_text(text: str, language: Language) -> str:
             break
         text = cleaned
     return text
-
-
-def clean_gloss(text: str) -> str:
-    """Return an English gloss with single spaces and without invisible characters."""
-    return " ".join("".join(character for character in text if not is_unseen(character)).split())
 
 
 def latinised(text: str) -> str:

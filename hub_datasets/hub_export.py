@@ -79,7 +79,7 @@ class HubLayout:
 def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
     """Return a lexicon as a dataset in the Hub layout; for the licence see `cards.dataset_card`."""
     files: Files = {}
-    left_out = _add_retrieval(files, lexicon)
+    tasks, left_out = _add_retrieval(files, lexicon)
     add_lexicon(files, lexicon)
     categories = ["text-retrieval"]
     for code in LANGUAGES:
@@ -110,7 +110,7 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
             "about": re.sub("^#", "##", lexicon_card(lexicon), flags=re.MULTILINE),
         },
     )
-    layout = layout_of(files, left_out, readme=readme, head="dataset_eval.yaml", tasks=_tasks(files))
+    layout = layout_of(files, left_out, readme=readme, head="dataset_eval.yaml", tasks=tasks)
     own_languages = own_records(code for code in LANGUAGES if lexicon.of(code))
     return replace(layout, contents={**layout.contents, LANGUAGES_FILE: own_languages}) if own_languages else layout
 
@@ -153,10 +153,12 @@ def add_file(files: Files, config: str, split: str, rows: Sequence[Mapping[str, 
     files.setdefault(config, {})[split] = DataFile(path, table, sink.getvalue())
 
 
-def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
-    """Add the files of every task and subset; return the subsets that the lexicon has no data for."""
+def _add_retrieval(files: Files, lexicon: Lexicon) -> tuple[list[dict[str, str]], list[str]]:
+    """Add the files of every task and subset; return the tasks for eval.yaml, and the subsets without data."""
+    tasks: list[dict[str, str]] = []
     left_out = []
     for task, spec in TASKS.items():
+        of_subsets = []
         for subset in spec.subsets:
             name = f"{task}-{subset}"
             data = build_retrieval(lexicon, task, subset)
@@ -174,7 +176,10 @@ def _add_retrieval(files: Files, lexicon: Lexicon) -> list[str]:
                     for document, score in sorted(scores.items()):
                         judged.append({"query-id": query, "corpus-id": document, "score": score})
                 add_file(files, f"{name}-{part}", TEST, judged, SCHEMAS["qrels"])
-    return left_out
+            of_subsets.append({"id": f"{spec.name}-{subset}", "config": f"{name}-queries", "split": TEST})
+        if of_subsets:
+            tasks += [{"id": spec.name}, *of_subsets]  # the first is the mean over the subsets
+    return tasks, left_out
 
 
 def add_lexicon(files: Files, lexicon: Lexicon) -> None:
@@ -194,17 +199,3 @@ def add_lexicon(files: Files, lexicon: Lexicon) -> None:
     judged = lexicon.equivalents.items()
     pairs = [{"first": first, "second": second, "judgement": judgement} for (first, second), judgement in judged]
     add_file(files, "equivalents", TEST, pairs, SCHEMAS["equivalents"])
-
-
-def _tasks(files: Files) -> list[dict[str, str]]:
-    """Return the tasks of eval.yaml: an entry for each retrieval task and subset."""
-    tasks: list[dict[str, str]] = []
-    for short, spec in TASKS.items():
-        of_subsets = []
-        for subset in spec.subsets:
-            config = f"{short}-{subset}-queries"
-            if config in files:
-                of_subsets.append({"id": f"{spec.name}-{subset}", "config": config, "split": TEST})
-        if of_subsets:
-            tasks += [{"id": spec.name}, *of_subsets]  # the first is the mean over the subsets
-    return tasks

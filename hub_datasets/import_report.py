@@ -1,7 +1,7 @@
 """What every reader of a source yields, and what an import makes of it: entries, and what was dropped, and why."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,15 +73,10 @@ class Imported:
         self._cases: dict[str, dict[str, list[dict[str, Any]]]] = {outcome: {} for outcome in OUTCOMES}
 
     def add(self, outcome: str, reason: str, line: int, language: str, value: str) -> None:
-        """Count a reading under one of the `OUTCOMES`; `value` is the text that the reason refers to."""
+        """Count a reading, or a repair, under one of the `OUTCOMES`; `value` is the text that the reason refers to."""
         value = value.encode("utf-8", "replace").decode()  # a JSON source may hold lone surrogates
         shown = value if len(value) <= _VALUE_LIMIT else f"{value[:_VALUE_LIMIT]}…"
         self._cases[outcome].setdefault(reason, []).append({"line": line, "language": language, "value": shown})
-
-    def add_notes(self, notes: Iterable[Note], line: int, language: str) -> None:
-        """Count the repairs and removals in a reading."""
-        for note in notes:
-            self.add(CHANGED, note.what, line, language, note.value)
 
     def counts(self, outcome: str) -> dict[str, int]:
         """Return reason -> number of readings, the most frequent first."""

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from hub_datasets.cleaning import IdiomKey, clean_gloss, clean_reading, compared, concept_stems, sense_id
-from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Imported, Note, Reading, SourceRow
+from hub_datasets.cleaning import IdiomKey, clean_reading, compared, concept_stems, sense_id
+from hub_datasets.import_report import CHANGED, DROPPED, MERGED, REPORT_FILE, Imported, Reading, SourceRow
 from hub_datasets.siblings import dodiom
 from hub_datasets.sources import columns, paper, turkish, uzbek
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.reading import is_unseen
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
@@ -70,7 +71,9 @@ def import_source(source_format: str, path: Path) -> Imported:
     for key, senses in senses_by_idiom.items():
         for number, sense in enumerate(senses, start=1):
             concept = sense_id(stems[key], number)
-            imported.concepts.append(Concept(concept, clean_gloss(sense.gloss)))
+            # Invisible characters would make unlike glosses look alike
+            gloss = "".join(character for character in sense.gloss if not is_unseen(character))
+            imported.concepts.append(Concept(concept, " ".join(gloss.split())))
             for code, reading in sense.readings.items():
                 texts = (reading.idiom, reading.meaning, reading.example)
                 source = f"{source_format}:{sense.line}"
@@ -93,7 +96,8 @@ def _usable_readings(row: SourceRow, imported: Imported, *, keeps_bare_idioms: b
     """Return the cleaned readings of a row, in the order of `LANGUAGES`; the report has the reasons of the others."""
     imported.lines.add(row.line)
     language = next(iter(row.readings)) if len(row.readings) == 1 else ""
-    imported.add_notes(row.notes, row.line, language)
+    for note in row.notes:
+        imported.add(CHANGED, note.what, row.line, language, note.value)
     if row.problem or row.merged or not row.readings:
         imported.readings += 1
         outcome, reason = (MERGED, row.merged) if row.merged else (DROPPED, row.problem or "no idiom")
@@ -106,7 +110,8 @@ def _usable_readings(row: SourceRow, imported: Imported, *, keeps_bare_idioms: b
         if code not in row.readings:
             continue
         cleaned = clean_reading(row.readings[code], LANGUAGES[code])
-        imported.add_notes(cleaned.notes, row.line, code)
+        for note in cleaned.notes:
+            imported.add(CHANGED, note.what, row.line, code, note.value)
         reading = cleaned.reading
         if reading is None:
             imported.add(DROPPED, cleaned.problem, row.line, code, cleaned.value)
@@ -127,7 +132,7 @@ def _merged(before: Reading, reading: Reading, code: str, line: int, imported: I
         return before
     fills = (not before.example and reading.example) or (not before.meaning and reading.meaning)
     if same_idiom and reading.example and before.example and reading.example != before.example:
-        imported.add_notes([Note("example removed: the idiom already has one", reading.example)], line, code)
+        imported.add(CHANGED, "example removed: the idiom already has one", line, code, reading.example)
     if not same_idiom:
         reason = "another idiom of the same concept, kept as a variant"
     elif not same_meaning:

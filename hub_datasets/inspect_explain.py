@@ -4,10 +4,13 @@ It stands here and not among the harnesses, because the judge is that of `turkic
 second try after an answer that cannot be read, the same vote. Only documented names of Inspect are used.
 """
 
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig, get_model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState, generate
 
 from hub_datasets.judge import HIGH, MEDIUM, Explanation, majority, vote_of
 from hub_datasets.language_model import generate as generate_answer
@@ -17,17 +20,7 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.inspect_tasks import TEMPERATURE
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
-from turkic_idiom_tasks.results.inspect_files import open_log
 from turkic_idiom_tasks.tasks.items.explain import EXPLAIN, explanations
-
-try:
-    from inspect_ai import Task, task
-    from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import GenerateConfig, get_model
-    from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
-    from inspect_ai.solver import TaskState, generate
-except ModuleNotFoundError as error:
-    raise InputError(f"Inspect needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'") from error
 
 GRADER = "grader"  # role of the model that judges
 CONCEPT = "concept"  # key of the metadata of a sample: what standard errors are clustered by
@@ -90,15 +83,3 @@ def explanation_judge(judges: str | list[str] = "", prompt: int | None = None) -
         )
 
     return score
-
-
-def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the explanations in a log of Inspect, as lines for `turkic-idiom judge`."""
-    log = open_log(path)
-    if log.eval.task.rpartition("/")[2] != EXPLAIN or not log.samples:
-        n_samples = len(log.samples or ())
-        raise InputError(f"{path}: is a log of {log.eval.task!r} with {n_samples} samples, not of {EXPLAIN}")
-    for sample in log.samples:
-        # Further epochs answer the same questions again
-        if sample.epoch == 1:
-            yield {**sample.metadata, "answer": sample.output.completion}

@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from hub_datasets.planting import SEED, plant
 from hub_datasets.prompts import ANSWER_PASSES, BLANK, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import display, first_fault, read_json_lines
+from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.reading import display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, LanguageCode
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
 from turkic_idiom_tasks.model_answers import without_reasoning
+from turkic_idiom_tasks.results.inspect_files import open_log
+from turkic_idiom_tasks.tasks.items.explain import EXPLAIN
 
 LM_EVAL_SAMPLES = "samples_turkic_idiom_explain_*.jsonl"
 INSPECT_LOGS = "*.eval"
@@ -174,7 +177,7 @@ class Explanation(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: str
-    language: str
+    language: LanguageCode
     idiom: str
     reference: str
     concept: str | None = None
@@ -195,11 +198,8 @@ def read_free_answers(path: Path) -> list[FreeAnswer]:
     for number, value, problem in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
         if not answers and (not isinstance(value, dict) or value.keys() & {"id", "doc"}):
             break  # explanations
-        try:
-            answer = FreeAnswer.model_validate(value)
-        except ValidationError as error:
-            raise InputError(f"{path}:{number}: {problem or first_fault(error)}") from error
-        answers.append(answer)
+        with row_errors(f"{path}:{number}", problem):
+            answers.append(FreeAnswer.model_validate(value))
     return answers
 
 
@@ -218,14 +218,10 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
     origins: dict[str, Path] = {}
     for path in explanation_files(places):
         for where, value, problem in _explanations(path):
-            try:
-                if isinstance(value, dict) and isinstance(value.get("doc"), dict):
-                    value = value["doc"] | {"answer": value.get("filtered_resps")}
+            if isinstance(value, dict) and isinstance(value.get("doc"), dict):
+                value = value["doc"] | {"answer": value.get("filtered_resps")}
+            with row_errors(where, problem):
                 asked = Explanation.model_validate(value)
-            except ValidationError as error:
-                raise InputError(f"{where}: {problem or first_fault(error)}") from error
-            if asked.language not in LANGUAGES:
-                raise InputError(f"{where}: unknown language {display(asked.language)}; known: {', '.join(LANGUAGES)}")
             # Two answers to one question would count twice, and the intervals resample concepts as if they were one.
             if asked.id in cases:
                 raise InputError(
@@ -244,14 +240,18 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
 
 def _explanations(path: Path) -> Iterator[tuple[str, Any, str | None]]:
     """Yield the place and the value of each explanation in a file, and why it has none."""
-    if path.suffix == ".eval":
-        from hub_datasets.inspect_explain import read_log  # which needs the extra inspect
-
-        for number, row in enumerate(read_log(path), start=1):
-            yield f"{path}, sample {number}", row, None
-    else:
+    if path.suffix != ".eval":
         for number, value, problem in read_json_lines(path):
             yield f"{path}:{number}", value, problem
+        return
+    log = open_log(path)
+    if log.eval.task.rpartition("/")[2] != EXPLAIN or not log.samples:
+        n_samples = len(log.samples or ())
+        raise InputError(f"{path}: is a log of {log.eval.task!r} with {n_samples} samples, not of {EXPLAIN}")
+    for number, sample in enumerate(log.samples, start=1):
+        # Further epochs answer the same questions again
+        if sample.epoch == 1:
+            yield f"{path}, sample {number}", {**sample.metadata, "answer": sample.output.completion}, None
 
 
 def vote_of(reply: Reply, *, model: str, prompt: str) -> Vote:

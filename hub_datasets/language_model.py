@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,6 @@ from hub_datasets.questions import (
     estimated_tokens,
     name_on_server,
     read_answer,
-    today,
 )
 from turkic_idiom_tasks.errors import InputError, check_key, strip_keys, without_keys
 from turkic_idiom_tasks.io.reading import MalformedError, printable
@@ -84,22 +84,22 @@ class CutError(RefusedError):
 async def reply_to(question: Question, send: Callable[[Messages], Awaitable[Answer]]) -> Reply:
     """Return the reply to a question; an answer that cannot be read is asked for once more."""
     messages = list(question.messages)
-    text = date = problem = ""
+    text = day = problem = ""
     for _ in range(2):
         try:
             answer = await send(messages)
         except RefusedError as error:
-            return Reply(None, without_keys(str(error)), text, date)
-        text, date = answer.text, answer.date
+            return Reply(None, without_keys(str(error)), text, day)
+        text, day = answer.text, answer.date
         try:
-            return Reply(read_answer(text, question.answer), None, text, date)
+            return Reply(read_answer(text, question.answer), None, text, day)
         except MalformedError as error:
             # The two names that providers have for the limit of tokens; who reads this knows what to raise.
             is_cut = answer.finish in ("max_tokens", "length")
             problem = f"{error} (it was cut at {answer.answer_tokens} tokens)" if is_cut else str(error)
         messages.append({"role": "assistant", "content": text})
         messages.append({"role": "user", "content": _REPAIR.format(problem=problem)})
-    return Reply(None, problem, text, date)
+    return Reply(None, problem, text, day)
 
 
 async def generate(model: Model, prompt: str, messages: Messages, config: GenerateConfig) -> Answer:
@@ -108,13 +108,12 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
     A RefusedError says that the conversation is refused, or that the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
-    if output.empty:
-        raise CutError("the response has no choices")
+    # Inspect takes a stream that has ended too early for a whole answer.
+    if output.empty or (config.stream_idle_timeout and output.stop_reason == "unknown"):
+        raise CutError("the response has no choices" if output.empty else "the answer was cut off")
     # Inspect turns the status 400 of some servers into an answer without usage, whose text is the server's message.
     if output.usage is None and output.stop_reason in ("model_length", "content_filter"):
         raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
-    if config.stream_idle_timeout and output.stop_reason == "unknown":  # Inspect takes it for a whole answer
-        raise CutError("the answer was cut off")
     usage = output.usage
     answer_tokens = estimated_tokens(output.completion) if usage is None else usage.output_tokens
     # Inspect's input tokens leave out those that the server had in its own cache, the total does not.
@@ -129,7 +128,7 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
         finish=output.stop_reason,
         prompt_tokens=prompt_tokens,
         answer_tokens=answer_tokens,
-        date=today(),
+        date=date.today().isoformat(),
     )
 
 
@@ -229,15 +228,18 @@ class LanguageModel:
                     self._is_structured = False
                     continue
                 may_pass = isinstance(error, CutError) or self._model.should_retry(_cause(error))
+                stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
+                ending = ""  # why no other question would be answered either
                 if attempt == self.settings.retries or not may_pass:
                     self._n_unanswered += 1
                     if self._n_unanswered < MOST_UNANSWERED:
                         raise RefusedError(problem) from error
                     n_lost = f"{MOST_UNANSWERED} questions in a row without an answer, the last time"
-                    raise self._error(f"{n_lost}: {problem}; {GO_ON}") from error
-                stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
-                if stated is not None and stated > LONGEST_WAIT:
-                    raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
+                    ending = f"{n_lost}: {problem}; {GO_ON}"
+                elif stated is not None and stated > LONGEST_WAIT:
+                    ending = f"asks to wait {stated:.0f} seconds; run the same command again then"
+                if ending:
+                    raise self._error(ending) from error
                 # Not a plain sleep, because an error that ends the run ends the wait too.
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._has_failed.wait(), 2.0**attempt if stated is None else stated)
@@ -298,8 +300,8 @@ class LanguageModel:
         cause, problem = _cause(error), self._line(error)
         status = getattr(error, "status_code", None)
         if _HTML.search(str(cause)):
-            raise self._error("answers with an HTML page; check base_url, which mostly ends in /v1") from error
-        if status in _ADVICE:
+            problem = "answers with an HTML page; check base_url, which mostly ends in /v1"
+        elif status in _ADVICE:
             variable = next(iter(self._model.api.api_key_vars), "the environment")
             problem = f"{status}, {_ADVICE[status].format(variable=variable)}: {problem}"
         elif status == 400 and "temperature" in problem:

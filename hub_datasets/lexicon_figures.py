@@ -83,21 +83,19 @@ def _variety(entries: Iterable[Entry]) -> dict[str, float | int | None]:
     with_idiom = [row for row in sentences if row.spans]
     texts = [row.text for row in with_idiom]
     lengths = [len(text.split()) for text in texts]
-
-    def share(cases: Iterable[bool]) -> float | None:
-        return sum(cases) / len(with_idiom) if with_idiom else None
-
-    return {
-        "sentences_with_an_idiom": len(with_idiom),
-        "sentences_without_an_idiom": len(sentences) - len(with_idiom),
-        "dialogues": share(text.startswith("–") for text in texts),
-        "questions_or_exclamations": share("?" in text or "!" in text for text in texts),
-        "up_to_7_words": share(length <= 7 for length in lengths),
-        "8_to_16_words": share(7 < length <= 16 for length in lengths),
-        "over_16_words": share(length > 16 for length in lengths),
-        "idiom_before_the_end": share(any(map(str.isalpha, row.text[row.spans[-1].end :])) for row in with_idiom),
-        "modern_topics": share(row.topic is not None for row in with_idiom) or None,  # None: not labelled
+    cases = {
+        "dialogues": [text.startswith("–") for text in texts],
+        "questions_or_exclamations": ["?" in text or "!" in text for text in texts],
+        "up_to_7_words": [length <= 7 for length in lengths],
+        "8_to_16_words": [7 < length <= 16 for length in lengths],
+        "over_16_words": [length > 16 for length in lengths],
+        "idiom_before_the_end": [any(map(str.isalpha, row.text[row.spans[-1].end :])) for row in with_idiom],
+        "modern_topics": [row.topic is not None for row in with_idiom],
     }
+    shares = {name: sum(of_name) / len(with_idiom) if with_idiom else None for name, of_name in cases.items()}
+    shares["modern_topics"] = shares["modern_topics"] or None  # None: not labelled
+    n_without = len(sentences) - len(with_idiom)
+    return {"sentences_with_an_idiom": len(with_idiom), "sentences_without_an_idiom": n_without, **shares}
 
 
 def _floor(pool: Pool, relevant: Sequence[Sequence[int]]) -> float:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from statistics import mean
 from typing import Annotated, NamedTuple, TypeVar
@@ -121,14 +120,12 @@ class AnswerFile:
         # Unbuffered, so that the whole line is one write, which a kill cannot cut in the middle.
         try:
             with self.path.open("ab", buffering=0) as file:
-                written = file.write(data)
+                self._is_cut = file.write(data) != len(data)
+            problem = "the disk is full; make room, and run the same command again" if self._is_cut else ""
         except OSError as error:
-            raise InputError(
-                f"{self.path}: cannot be written ({error.strerror}); name another with --set cache"
-            ) from error
-        self._is_cut = written != len(data)
-        if self._is_cut:
-            raise InputError(f"{self.path}: the disk is full; make room, and run the same command again")
+            problem = f"cannot be written ({error.strerror}); name another with --set cache"
+        if problem:
+            raise InputError(f"{self.path}: {problem}")
         self.by_key[answer.key] = answer
 
 
@@ -157,11 +154,6 @@ def answer_key(model: str, prompt: str, messages: Messages, settings: Asking) ->
 def estimated_tokens(*texts: str) -> int:
     """Return about how many tokens texts have."""
     return sum(map(len, texts)) // _CHARACTERS_PER_TOKEN + 1
-
-
-def today() -> str:
-    """Return the local date, as ``2026-11-22``."""
-    return datetime.now().astimezone().date().isoformat()
 
 
 class Estimate(NamedTuple):

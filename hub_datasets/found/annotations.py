@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pyarrow as pa
 from huggingface_hub import DatasetCard, DatasetCardData
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from hub_datasets.cards import BUNDLED_LICENCE, UNKNOWN_LICENCE, Files, config_entries
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
@@ -23,7 +23,8 @@ from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, add_lexicon, l
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
-from turkic_idiom_tasks.io.reading import display, first_fault, first_line, read_json_lines, relative_parts
+from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.reading import display, first_line, read_json_lines, relative_parts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon, as_spans, offsets
 from turkic_idiom_tasks.lexicon.load import BUNDLED
@@ -102,10 +103,8 @@ def read_annotations(folder: Path, language: str) -> list[Annotation]:
 def _parsed(path: Path, model: type[Row]) -> list[Row]:
     rows = []
     for number, value, problem in read_json_lines(path):
-        try:
+        with row_errors(f"{path}:{number}", problem):
             rows.append(model.model_validate(value))
-        except ValidationError as error:
-            raise InputError(f"{path}:{number}: {problem or first_fault(error)}") from error
     return rows
 
 
@@ -139,7 +138,6 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             place = (annotation.corpus, annotation.file, annotation.sentence)
             if annotation.corpus not in known or annotation.file not in known[annotation.corpus].files:
                 raise InputError(f"{folder}: {CORPORA} does not name {annotation.corpus}/{annotation.file}; add it")
-            # A sentence of several idioms becomes one row with all their spans
             by_place[place].append(annotation)
         sentences: dict[Path, dict[str, CorpusSentence]] = {}  # of each file by id
         for place, of_sentence in by_place.items():

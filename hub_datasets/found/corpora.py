@@ -32,12 +32,14 @@ def read_sentences(path: Path) -> Iterator[CorpusSentence]:
         if path.suffix == TREEBANK:
             yield from [_treebank_sentence(block) for block in conllu.parse(content)]
             return
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}; check the name, or restore the file") from error
     # What the library raises for lines that are no CoNLL-U; it leaves out the fields that a line lacks.
     except (conllu.exceptions.ParseException, KeyError, TypeError, ValueError) as error:
-        fault = f"a line lacks the field {error.args[0]}" if isinstance(error, KeyError) else first_line(error)
-        raise InputError(f"{path}: is no CoNLL-U: {fault}; restore the file") from error
+        fault = f"is no CoNLL-U: {first_line(error)}"
+        if isinstance(error, KeyError):
+            fault = f"is no CoNLL-U: a line lacks the field {error.args[0]}"
+        elif isinstance(error, MalformedError):  # a ValueError, too
+            fault = str(error)
+        raise InputError(f"{path}: {fault}; check the name, or restore the file") from error
     # Not splitlines(): a line separator inside a sentence must not move the numbers of the lines after it.
     for number, line in enumerate(content.split("\n"), start=1):
         if line.strip():

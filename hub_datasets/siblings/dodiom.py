@@ -8,10 +8,11 @@ gold words. In the imported lexicon every sentence is an entry without a meaning
 import ast
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, NonNegativeInt, TypeAdapter
 
 from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
 from hub_datasets.import_report import CHANGED, DROPPED, Imported
@@ -27,6 +28,8 @@ FORMAT = "dodiom"
 COLUMNS = ("idiom", "submission", "category", "idiom_indices", "words")
 COMPOSED = "text composed (it was not in NFC)"
 _TURKISH = LANGUAGES["tr"]
+_WORDS = TypeAdapter(list[str], config=ConfigDict(strict=True))
+_NUMBERS = TypeAdapter(Annotated[list[NonNegativeInt], Field(min_length=1)], config=ConfigDict(strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,40 +45,35 @@ class Row:
 
 def read_dodiom(path: Path) -> list[Row]:
     """Return the idiomatic rows of the Turkish table, in its order."""
-    table = read_whole_table(path, COLUMNS)
-    rows = [_row(place, cells) for place, cells in table if cells["category"] == "idiom"]
+    rows = []
+    for where, cells in read_whole_table(path, COLUMNS):
+        if cells["category"] != "idiom":
+            continue
+        try:
+            # This parses Python lists without running any code
+            words = _WORDS.validate_python(ast.literal_eval(cells["words"]))
+            gold = _NUMBERS.validate_python(ast.literal_eval(cells["idiom_indices"]))
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            problem = "are no list of texts and list of numbers"
+        else:
+            problem = "" if max(gold) < len(words) else f"do not agree: there are {len(words)} words, numbered from 0"
+        if problem:
+            values = f"words {display(cells['words'])} and idiom_indices {display(cells['idiom_indices'])}"
+            raise InputError(f"{where}: {values} {problem}; restore the row")
+        # Where the table is in NFD, idiom, sentence and words are composed alike, so that the words are still found.
+        texts = [cells["idiom"], cells["submission"], *words]
+        idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]
+        places: list[Span | None] = []
+        end = 0
+        # A word is searched for in the sentence after the word before it
+        for word in composed_words:
+            start = sentence.find(word, end) if word else -1
+            end = start + len(word) if start >= 0 else end
+            places.append(Span(start, end) if start >= 0 else None)
+        rows.append(Row(idiom, sentence, tuple(places), frozenset(gold), was_composed=composed != texts))
     if not rows:
         raise InputError(f"{path}: no row of the category 'idiom'; is it Dodiom's dataset_tr.csv?")
     return rows
-
-
-def _row(place: str, cells: Mapping[str, str]) -> Row:
-    """Return a row; a word is searched for in the sentence after the word before it."""
-    lists: dict[str, list[Any]] = {}
-    for column, kind in (("words", str), ("idiom_indices", int)):
-        try:
-            # This parses a Python list without running any code
-            items = ast.literal_eval(cells[column])
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            items = None
-        if not isinstance(items, list) or any(type(item) is not kind for item in items):
-            value = display(cells[column])
-            raise InputError(f"{place}: {column} {value} is not a list of {kind.__name__}; restore the row")
-        lists[column] = items
-    words, gold = lists["words"], lists["idiom_indices"]
-    if not gold or not all(0 <= number < len(words) for number in gold):
-        indices = display(cells["idiom_indices"])
-        raise InputError(f"{place}: idiom_indices {indices} are not numbers of its {len(words)} words; restore the row")
-    # Where the table is in NFD, idiom, sentence and words are composed alike, so that the words are still found.
-    texts = [cells["idiom"], cells["submission"], *words]
-    idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]
-    places: list[Span | None] = []
-    end = 0
-    for word in composed_words:
-        start = sentence.find(word, end) if word else -1
-        end = start + len(word) if start >= 0 else end
-        places.append(Span(start, end) if start >= 0 else None)
-    return Row(idiom, sentence, tuple(places), frozenset(gold), was_composed=composed != texts)
 
 
 def import_dodiom(path: Path) -> Imported:

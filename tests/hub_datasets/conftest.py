@@ -10,7 +10,7 @@ from tests.llm_server import KEY, MODEL, running_llm
 from tests.warm_commands import MODULES, WarmCommands
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon
+from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.spans import Span
 
 HOSTILE = "</script><img src=x onerror='window.hacked=1'>"
@@ -54,6 +54,13 @@ def ask_models(capsys, tmp_path, monkeypatch):
 def bundled():
     """The bundled lexicon, read once."""
     return load_lexicon()
+
+
+def write_entries(folder, *, gloss="", overwrite=False, **entries):
+    """Writes a lexicon of entries by language, whose concepts all have one gloss, and returns its folder."""
+    names = sorted({entry.concept for rows in entries.values() for entry in rows})
+    write_lexicon(folder, [Concept(name, gloss) for name in names], entries, overwrite=overwrite)
+    return folder
 
 
 def write_lines(path, rows):

@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 
 from hub_datasets.annotated_files import annotate_lexicon
-from tests.hub_datasets.conftest import read_lines, write_lines
+from tests.hub_datasets.conftest import read_lines, write_entries, write_lines
 from turkic_idiom_tasks.annotation.annotate import annotate as annotate_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.spans import Span
 
 ROWS = [
@@ -93,8 +93,7 @@ def test_spans_are_filled_in_and_those_that_are_there_stay(tmp_path):
         Entry("c", "diş bilemek", None, "Burada hiçbiri yok."),
         Entry("d", "el atmak", "karışmak"),
     ]
-    write_lexicon(tmp_path / "in", [Concept(key, "") for key in "abcd"], {"tr": entries})
-    outcomes = annotate_lexicon(tmp_path / "in", tmp_path / "out")
+    outcomes = annotate_lexicon(write_entries(tmp_path / "in", tr=entries), tmp_path / "out")
     found = load_lexicon(tmp_path / "out").of("tr")
     assert [span.of(found["a"].example) for span in found["a"].spans] == ["göz yumdu"]
     assert found["b"].spans == (Span(0, 6),)
@@ -104,9 +103,9 @@ def test_spans_are_filled_in_and_those_that_are_there_stay(tmp_path):
 
 
 def test_the_lexicon_that_is_read_is_never_written(tmp_path):
-    write_lexicon(tmp_path / "in", [Concept("a", "")], {"tr": [Entry("a", "göz yummak")]})
+    lexicon = write_entries(tmp_path / "in", tr=[Entry("a", "göz yummak")])
     with pytest.raises(InputError, match="is the lexicon that is read; choose another --out"):
-        annotate_lexicon(tmp_path / "in", tmp_path / "in", overwrite=True)
+        annotate_lexicon(lexicon, lexicon, overwrite=True)
 
 
 def test_most_examples_of_the_uzbek_dictionary_are_annotated(uzbek_import):

@@ -9,13 +9,12 @@ import pytest
 
 from hub_datasets.import_report import REPORT_FILE
 from hub_datasets.importing import FORMATS
-from tests.hub_datasets.conftest import kevser_file
+from tests.hub_datasets.conftest import kevser_file, write_entries
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.dataset import SourceFormat
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry
 
 
 @pytest.fixture
@@ -33,8 +32,7 @@ def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tm
     assert stdout == f"{out}: 1 concepts, entries: tr 1\n"
     lines = stderr.splitlines()
     assert lines[0] == "2 rows with 2 readings = 1 entries + 0 merged + 1 dropped"
-    assert lines[1].split(maxsplit=2) == ["dropped", "1", "no idiom"]
-    assert lines[2].startswith(f"examples of each reason: {out}")
+    assert (lines[1].split(maxsplit=2), str(out) in lines[2]) == (["dropped", "1", "no idiom"], True)
     assert json.loads((out / REPORT_FILE).read_text())["readings"] == 2
 
 
@@ -77,17 +75,16 @@ def test_wrong_usage_names_the_argument(tmp_path, monkeypatch, dataset, argument
 
 
 def test_stats_and_their_forms(source, tmp_path, dataset):
-    lexicon = tmp_path / "lexicon"
-    write_lexicon(lexicon, [Concept("a", "to ignore")], {"tr": [Entry("a", "göz yummak", "aldırmamak")]})
+    lexicon = write_entries(tmp_path / "lexicon", tr=[Entry("a", "göz yummak", "aldırmamak")])
     assert json.loads(dataset("stats", lexicon, "--format", "json")[0])["languages"]["tr"]["entries"] == 1
     assert dataset("stats", lexicon, "--format", "card")[0].startswith("# Idioms of Turkish (`tr`)\n")
     assert dataset("stats", "--attest", "kevser", source, lexicon)[0].startswith(
         "tr: 1 of 1 idioms are listed (100.0%), another 0 with their verb in another form (together 100.0%)"
     )
-    write_lexicon(tmp_path / "other", [Concept("a", "")], {"tr": [Entry("a", "el açmak", "dilenmek")]})
-    assert dataset("stats", "--attest", "kevser", source, tmp_path / "other")[0].endswith("\n  el açmak\ta\n")
-    write_lexicon(tmp_path / "uzbek", [Concept("a", "")], {"uz": [Entry("a", "bosh egmoq", "m")]})
-    assert "has no entries in tr" in dataset("stats", "--attest", "kevser", source, tmp_path / "uzbek", code=1)[1]
+    other = write_entries(tmp_path / "other", tr=[Entry("a", "el açmak", "dilenmek")])
+    assert dataset("stats", "--attest", "kevser", source, other)[0].endswith("\n  el açmak\ta\n")
+    uzbek = write_entries(tmp_path / "uzbek", uz=[Entry("a", "bosh egmoq", "m")])
+    assert "has no entries in tr" in dataset("stats", "--attest", "kevser", source, uzbek, code=1)[1]
 
 
 @pytest.fixture
@@ -98,8 +95,7 @@ def wide_lexicon(tmp_path):
         first, second = language.alphabet[:2]
         verdict = f"{'a very long verdict of the readers ' * 4}{code}"
         entries[code] = [Entry("a", f"{first} {first}", second, status=verdict)]
-    write_lexicon(tmp_path / "wide", [Concept("a", "")], entries)
-    return tmp_path / "wide"
+    return write_entries(tmp_path / "wide", **entries)
 
 
 def test_tables_fit_the_terminal(wide_lexicon, tmp_path, dataset, monkeypatch):
@@ -118,13 +114,13 @@ def test_tables_fit_the_terminal(wide_lexicon, tmp_path, dataset, monkeypatch):
 
 def test_texts_go_to_terminals_without_their_letters(wide_lexicon, tmp_path, monkeypatch):
     """stdout of a Turkish Windows (cp1254), and of a C locale (ASCII)."""
-    write_lexicon(tmp_path / "lexicon", [Concept("a", "to bow")], {"az": [Entry("a", "baş əymək")]})
+    lexicon = write_entries(tmp_path / "lexicon", gloss="to bow", az=[Entry("a", "baş əymək")])
     for encoding in ("cp1254", "ascii"):
         raw = BytesIO()
         terminal = TextIOWrapper(raw, encoding=encoding)
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", terminal)
-            assert main(["dataset", "show", "a", "--data", str(tmp_path / "lexicon")]) == 0
+            assert main(["dataset", "show", "a", "--data", str(lexicon)]) == 0
             assert main(["dataset", "stats", str(wide_lexicon)]) == 0
         terminal.flush()
         assert b"a: to bow" in raw.getvalue()

@@ -62,8 +62,8 @@ def test_lines_of_one_s_own_need_an_id_a_language_an_idiom_a_reference_and_an_an
         assert (tmp_path / "mine.jsonl-verdicts.jsonl").exists()
         for rows, message in (
             ([row, row], "was answered in"),
-            ([row | {"language": "en"}], "unknown language 'en'; known: tr, az, tk, gag, uz"),
-            ([{"doc": {"id": "1"}, "filtered_resps": ["a"]}], "'language': Field required"),
+            ([row | {"language": "en"}], "field 'language': must be one of tr, az, tk, gag, uz"),
+            ([{"doc": {"id": "1"}, "filtered_resps": ["a"]}], "field 'language' is missing"),
             ([], "no explanations to judge"),
         ):
             write_lines(tmp_path / "bad.jsonl", rows)

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
-from hub_datasets.found.corpora import read_sentences
+from hub_datasets.found.corpora import CorpusSentence, read_sentences
 from hub_datasets.found.mining import Miner
 from tests.hub_datasets.conftest import read_lines, write_lines
 from tests.lm_eval_runs import evaluate, manager, write_samples  # noqa: F401
@@ -24,12 +24,10 @@ from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import inspect_tasks
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.results.lm_eval_files import SAMPLES
 from turkic_idiom_tasks.splits import TEST, span_split
 
-TR = LANGUAGES["tr"]
 OVERHEAR, DECEIVE = "overhear-by-chance", "deceive-by-outward-show"  # kulak misafiri olmak, göz boyamak
 # Our own sentences. In the first one `evdeydi` is two words of one token, and no space stands before the full stop.
 TREEBANK = """\
@@ -91,6 +89,11 @@ def annotations(tmp_path, corpora):
     return folder
 
 
+@pytest.fixture(scope="module")
+def miner(bundled):
+    return Miner(bundled.of("tr").values(), LANGUAGES["tr"])
+
+
 def test_treebank_gives_text_and_arcs_between_written_words(corpora):
     first, second = read_sentences(corpora / "mini-ud" / "a.conllu")
     assert (first.id, second.id, second.text) == ("first", "second", "Usta gözünü boyadı.")
@@ -117,17 +120,13 @@ def test_lines_keep_their_numbers_and_are_composed(tmp_path):
         ("Gözlükçü duvarı boyadı.", None),
     ],
 )
-def test_miner_finds_forms_that_stand_close_together(sentence, parts, tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text(sentence, encoding="utf-8")
-    (row,) = read_sentences(path)
-    miner = Miner(load_lexicon(BUNDLED).of("tr").values(), TR)
-    spans = [candidate.spans for candidate in miner.candidates(row) if candidate.concept == DECEIVE]
+def test_miner_finds_forms_that_stand_close_together(sentence, parts, miner):
+    candidates = miner.candidates(CorpusSentence("1", sentence))
+    spans = [candidate.spans for candidate in candidates if candidate.concept == DECEIVE]
     assert [[span.of(sentence) for span in part] for part in spans] == ([parts] if parts else [])
 
 
-def test_words_that_no_dependency_joins_are_less_certain(corpora):
-    miner = Miner(load_lexicon(BUNDLED).of("tr").values(), TR)
+def test_words_that_no_dependency_joins_are_less_certain(corpora, miner):
     costs = []
     for head in (1, 3):  # `gözünü` depends on `Usta`, which depends on the verb; or on the verb itself
         text = TREEBANK.replace("gözünü\tgöz\tNOUN\t_\t_\t1", f"gözünü\tgöz\tNOUN\t_\t_\t{head}")
@@ -245,24 +244,21 @@ def test_items_of_found_text_in_lm_eval_and_their_report(find, manager, tmp_path
     assert example["arguments"][0][0].count("?") == 2 * example["doc"]["query"].count("?")
 
 
-@pytest.mark.parametrize(
-    ("change", "fact"),
-    [
+def test_wrong_uses_in_a_dataset_are_refused_by_name(find, tmp_path):
+    find()
+    path = tmp_path / "o" / "data" / "use-tr" / "test.parquet"
+    use = pq.read_table(path).to_pylist()[0] | {"id": "deceive-by-outward-show--2"}
+    for change, fact in (
         ({"spans": [[0, 99]]}, "span [0, 99] is not inside"),
         ({"spans": []}, "spans"),
         ({"sense": "unclear"}, "sense"),
         ({"concept": "Göz"}, "concept"),
-        ({"id": "deceive-by-outward-show--2"}, "appears twice"),
-    ],
-)
-def test_wrong_uses_in_a_dataset_are_refused_by_name(change, fact, find, tmp_path):
-    find()
-    path = tmp_path / "o" / "data" / "use-tr" / "test.parquet"
-    first, *others = [row | {"id": "deceive-by-outward-show--2"} for row in pq.read_table(path).to_pylist()[:1]] * 2
-    rows = [first | {"id": "other"} | change, *others]
-    pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
-    with pytest.raises(InputError, match=re.escape(fact)):
-        open_dataset(str(tmp_path / "o")).uses("tr")
+        ({"id": use["id"]}, "appears twice"),
+    ):
+        rows = [use | {"id": "other"} | change, use]
+        pq.write_table(pa.Table.from_pylist(rows, schema=pq.read_schema(path)), path)
+        with pytest.raises(InputError, match=re.escape(fact)):
+            open_dataset(str(tmp_path / "o")).uses("tr")
 
 
 def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, dataset, tmp_path):
@@ -399,8 +395,8 @@ def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, 
     assert "/commit/b.txt" in find(None, "--fetch", code=1)[1]
 
 
-def test_bundled_annotations_name_entries_and_files_of_the_corpora():
-    lexicon, corpora = load_lexicon(BUNDLED), read_corpora(FOLDER)
+def test_bundled_annotations_name_entries_and_files_of_the_corpora(bundled):
+    corpora = read_corpora(FOLDER)
     for language in ("tr", "az", "uz", "tk"):
         rows = read_annotations(FOLDER, language)
         assert rows
@@ -409,11 +405,11 @@ def test_bundled_annotations_name_entries_and_files_of_the_corpora():
             assert row.sense in SENSES
             assert (row.sense == "none") == (row.spans is None)
             assert row.sense != "none" or row.concept is None
-            assert row.concept is None or row.concept in lexicon.of(language)
+            assert row.concept is None or row.concept in bundled.of(language)
     assert not any("text" in line for path in FOLDER.glob("*.jsonl") for line in read_lines(path))
     for proposal in read_lines(FOLDER / "proposals.jsonl"):
         language = LANGUAGES[proposal["language"]]
-        known = {fold(entry.idiom, language) for entry in lexicon.of(language.code).values()}
+        known = {fold(entry.idiom, language) for entry in bundled.of(language.code).values()}
         assert fold(proposal["idiom"], language) not in known
 
 

@@ -80,6 +80,14 @@ def test_new_export_removes_its_own_old_files_and_nothing_else(lexicon, tmp_path
     assert set(get_dataset_config_names(str(out))) == configs
 
 
+def facts(data, task, subset):
+    # Strict judgements that are the others are not exported; the pools of both have them
+    texts, pool = data.retrieval(task, subset), data.pool(task, subset)
+    development = build_retrieval(data.lexicon, task, subset, split="development")
+    judged = (texts.qrels, pool.relevant, pool.strictly_relevant)
+    return dict(texts.queries), dict(texts.documents), judged, development
+
+
 @pytest.mark.parametrize("name", ["lexicon", pytest.param("bundled", marks=pytest.mark.long)])
 def test_what_is_exported_is_the_data_of_the_lexicon(name, request, tmp_path):
     source = request.getfixturevalue(name)
@@ -91,14 +99,7 @@ def test_what_is_exported_is_the_data_of_the_lexicon(name, request, tmp_path):
     for task in TASKS:
         assert theirs.subsets(task) == ours.subsets(task)
         for subset in ours.subsets(task):
-            one, other = ours.retrieval(task, subset), theirs.retrieval(task, subset)
-            assert (dict(other.queries), dict(other.documents)) == (dict(one.queries), dict(one.documents))
-            assert other.qrels == one.qrels
-            one_pool, other_pool = ours.pool(task, subset), theirs.pool(task, subset)
-            assert other_pool.relevant == one_pool.relevant
-            # Strict judgements that are the others are not exported; the pools of both have them
-            assert other_pool.strictly_relevant == one_pool.strictly_relevant
-            one, other = (build_retrieval(data.lexicon, task, subset, split="development") for data in (ours, theirs))
+            one, other = (facts(data, task, subset) for data in (ours, theirs))
             assert one == other
     assert theirs.span_languages == ours.span_languages
     for code in ours.span_languages:

@@ -1,11 +1,7 @@
 """The items as a second dataset on the Hub, read by the stock commands that know nothing of this package."""
 
 import hashlib
-import json
-import os
-import subprocess
 from io import BytesIO
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -21,7 +17,6 @@ from turkic_idiom_tasks.tasks.items.items import build_items, item_sets, items_o
 from turkic_idiom_tasks.tasks.items.prompts import option_texts, question
 
 REPO = "org/turkic-idiom-items"
-EUROEVAL = "TURKIC_IDIOM_EUROEVAL_PYTHON"  # names an interpreter of Python 3.12 or newer that has EuroEval
 
 
 @pytest.fixture(scope="module")
@@ -107,39 +102,6 @@ def test_stock_inspect_reads_and_scores_it_from_the_hub(
     shown = server.requests[0]["messages"][-1]["content"]
     for text in option_texts(items[0]):
         assert text in shown
-
-
-@pytest.mark.long
-def test_euroeval_reads_it_from_the_hub(online_dataset, hub, session_online, item_lexicon, item_data, tmp_path):
-    """EuroEval needs Python 3.12, so another interpreter runs it; see `EUROEVAL`."""
-    if EUROEVAL not in os.environ:
-        pytest.skip(f"no {EUROEVAL}, an interpreter with EuroEval")
-    arguments = ("export", item_lexicon, "--kind", "language-models", "--repo", REPO, "--yes")
-    online_dataset(*arguments)
-    run = subprocess.run(
-        [os.environ[EUROEVAL], str(Path(__file__).with_name("euroeval_reads.py")), REPO, str(tmp_path / "cache")],
-        env=os.environ | session_online, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stdout + run.stderr
-    described = json.loads(run.stdout)
-    layout = item_layout(load_lexicon(item_lexicon))
-    assert sorted(described) == sorted(layout.configs)
-    names = {"tr": "Turkish", "az": "Azerbaijani", "uz": "Uzbek"}
-    for name, facts in described.items():
-        assert facts["task"] == "multiple-choice"
-        assert facts["languages"] == [names[name.partition("_")[0]]]
-        train = "train" if f"data/{name}/train.parquet" in layout.contents else None  # some have questions alone
-        assert facts["splits"] == [train, None, "test"]
-        assert facts["prefix"]
-        assert facts["example"].endswith(f"\nAnswer: {facts['label']}")
-    meaning = build_items(item_data, "meaning", "tr")[0]
-    facts = described["tr_meaning"]
-    assert facts["label"] == "abcd"[meaning.gold]
-    assert facts["prompt"].startswith(f"What does the Turkish idiom mean? Idiom: {meaning.idiom}\n")
-    for letter, text in zip("abcd", option_texts(meaning), strict=True):
-        assert f"\n{letter}. {text}\n" in facts["prompt"]
-    assert facts["prompt"].endswith("'d', and nothing else.")
-    assert "'c'" not in described["tr_usage"]["prompt"]
 
 
 def test_a_share_of_the_concepts_is_held_out_by_a_secret(layout, item_lexicon, dataset, tmp_path):

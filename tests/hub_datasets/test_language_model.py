@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
@@ -14,6 +15,7 @@ from pydantic import Field
 from hub_datasets.language_model import LanguageModel
 from hub_datasets.prompts import NAMES, load_prompt, versions
 from hub_datasets.questions import (
+    Answer,
     AnswerFields,
     AnswerFile,
     Asking,
@@ -279,6 +281,22 @@ def test_a_line_that_was_cut_off_is_skipped_and_the_next_one_is_whole(ask, tmp_p
     assert [reply.value.word for reply in replies] == ["a", "b", "c"]
     assert AnswerFile(path).n_damaged == 1
     assert len(path.read_text().splitlines()) == 4
+
+
+def test_an_answer_that_cannot_be_kept_ends_the_run_and_the_next_one_is_whole(tmp_path):
+    file, limits = AnswerFile(tmp_path / "answers.jsonl"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    facts = {"model": MODEL, "prompt": "test-1", "finish": "stop", "date": "2026-11-28"}
+    answer = Answer(key="k", text="göz", prompt_tokens=1, answer_tokens=1, **facts)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, limits[1]))  # bytes: a part of the line fits, then nothing does
+    try:
+        for message in ("the disk is full; make room", "cannot be written .*--set cache"):
+            with pytest.raises(InputError, match=message):
+                file.add(answer)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    file.add(answer)
+    kept = AnswerFile(file.path)
+    assert (kept.by_key, kept.n_damaged) == ({"k": answer}, 1)
 
 
 def test_model_prompt_parameters_and_texts_name_an_answer():

@@ -4,15 +4,14 @@ import os
 
 import pytest
 
-from tests.hub_datasets.conftest import write_lines
+from tests.hub_datasets.conftest import write_entries, write_lines
 from tests.hub_datasets.scripted_models import judgement, verification
 from tests.killing import every_kill
 from tests.llm_server import KEY, MODEL, running_llm
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.output_files import check_outputs, write_output
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry
 
 MODELS = ("--model", MODEL, "--set", "cache=cache.jsonl")
 VERIFY = ("dataset", "verify", "lexicon", *MODELS)
@@ -45,7 +44,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     entries = [Entry(name, "göz yummak", f"görmemek {name}", "Buna göz yumdu.") for name in "abc"]
-    write_lexicon(tmp_path / "lexicon", [Concept(name, "") for name in "abc"], {"tr": entries})
+    write_entries(tmp_path / "lexicon", tr=entries)
     row = {"id": "1", "idiom": "göz yummak", "language": "tr", "reference": "görmemek", "answer": "bilmiyorum"}
     write_lines(tmp_path / "samples.jsonl", [row])
     sample = {"doc": row, "filtered_resps": ["bilmiyorum"]}

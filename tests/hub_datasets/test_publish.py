@@ -8,11 +8,12 @@ import pytest
 
 from hub_datasets.hub_export import hub_layout
 from tests.dataset.conftest import concepts_of
+from tests.hub_datasets.conftest import write_entries
 from tests.hub_server import LOSE_ANSWER, READ_TOKEN, Odd, Repository
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import read_manifest
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.version import __version__
@@ -34,8 +35,7 @@ def write(folder, languages, meaning="bir anlam"):
         "tr": [Entry(TEST, "göz yummak", meaning, "Göz yumdu.", (Span(0, 9),))],
         "az": [Entry(TEST, "göz yummaq", "bir məna")],
     }
-    write_lexicon(folder, [Concept(TEST, "to ignore")], {code: entries[code] for code in languages})
-    return folder
+    return write_entries(folder, gloss="to ignore", **{code: entries[code] for code in languages})
 
 
 def error(printed):

@@ -1,8 +1,9 @@
 import pytest
 
 from hub_datasets.quality import content_problems
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
+from tests.hub_datasets.conftest import write_entries
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.spans import Span
 
 GOOD = {
@@ -33,9 +34,7 @@ def problems(tmp_path):
     """A function: the messages, with file name and line, about a lexicon of these entries."""
 
     def check(**entries):
-        directory = tmp_path / "lexicon"
-        concepts = sorted({row.concept for rows in entries.values() for row in rows})
-        write_lexicon(directory, [Concept(name, "") for name in concepts], entries, overwrite=True)
+        directory = write_entries(tmp_path / "lexicon", overwrite=True, **entries)
         found = content_problems(load_lexicon(directory), directory)
         return [f"{problem.path.name}:{problem.line}: {problem.message}" for problem in found]
 

@@ -266,10 +266,10 @@ def test_tables_that_csv_wrote_are_read_back(tmp_path, rows, delimiter):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings', nearest: tr-meaning;"),
+        ("tr,az,tr-meanings", r"table:1: unknown column 'tr-meanings'; nearest: tr-meaning;"),
         ("tr,az,az", "the column az appears twice"),
         # another language, not a misspelt one of ours
-        ("tr,az,ba-idiom", r"unknown column 'ba-idiom': no language has the code ba; fill in .*/languages.jsonl,"),
+        ("tr,az,ba-idiom", r"unknown column 'ba-idiom'; no language has the code ba; fill in .*/languages.jsonl,"),
     ],
 )
 def test_a_misspelt_column_of_a_table_is_named(tmp_path, header, message):

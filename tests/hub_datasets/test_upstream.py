@@ -249,8 +249,18 @@ def test_euroeval_takes_the_configs_and_templates(written, layouts, tmp_path):
     read = partial(run_python, *arguments, environment=environment, folder=None, python=python)
     described = read()  # as a dataset on the Hub that EuroEval does not list
     assert sorted(described) == sorted(layouts["tester/items"].configs)
-    assert {facts["task"] for facts in described.values()} == {"multiple-choice"}
-    assert described["tr_meaning"]["languages"] == ["Turkish"]
+    for name, facts in described.items():
+        train = "train" if f"data/{name}/train.parquet" in layouts["tester/items"].contents else None
+        assert (facts["task"], facts["splits"]) == ("multiple-choice", [train, None, "test"])
+        assert facts["prefix"]
+        assert facts["example"].endswith(f"\nAnswer: {facts['label']}")
+    item, facts = build_items(open_dataset(), "meaning", "tr")[0], described["tr_meaning"]
+    assert (facts["languages"], facts["label"]) == (["Turkish"], "abcd"[item.gold])
+    options = [f"{letter}. {text}" for letter, text in zip("abcd", option_texts(item), strict=True)]
+    assert facts["prompt"].startswith(f"What does the Turkish idiom mean? Idiom: {item.idiom}\n")
+    assert "\n".join(["", *options, ""]) in facts["prompt"]
+    assert facts["prompt"].endswith("'d', and nothing else.")
+    assert "'c'" not in described["tr_usage"]["prompt"]
     described = read(*names)
     assert sorted(facts["name"] for facts in described.values()) == sorted(names)
     for facts in described.values():
@@ -259,7 +269,6 @@ def test_euroeval_takes_the_configs_and_templates(written, layouts, tmp_path):
         assert facts["label"] in "abcd"
         assert facts["example"].endswith(f": {facts['label']}")
     kazakh, turkish = described["kk_meaning"], described["tr_meaning"]
-    item = build_items(open_dataset(), "meaning", "tr")[0]
     native = question(item, "native").replace("\n", " ")
     options = [f"{letter}. {text}" for letter, text in zip("abcd", option_texts(item, "native"), strict=True)]
     assert turkish["prompt"].startswith("\n".join([f"Soru: {native}", "Seçenekler:", *options]))

@@ -10,10 +10,10 @@ from hub_datasets.browse import page
 from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
 from hub_datasets.verdicts import agreements, disagreements, krippendorff_alpha, pair_agreement, read_reviews
-from tests.hub_datasets.conftest import kevser_file, read_lines, write_lines
+from tests.hub_datasets.conftest import kevser_file, read_lines, write_entries, write_lines
 from turkic_idiom_tasks.io.reading import printable
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon, write_lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry
+from turkic_idiom_tasks.lexicon.load import BUNDLED, load_lexicon
 from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE, Review
 
 TODAY = date(2026, 3, 1)
@@ -24,9 +24,8 @@ UNKNOWN = dict.fromkeys(OK, "unknown")
 
 @pytest.fixture
 def directory(tmp_path):
-    entries = {"az": [Entry(concept, idiom, "m") for concept, idiom in IDIOMS.items()]}
-    write_lexicon(tmp_path / "lexicon", [Concept(concept, "") for concept in IDIOMS], entries)
-    return tmp_path / "lexicon"
+    entries = [Entry(concept, idiom, "m") for concept, idiom in IDIOMS.items()]
+    return write_entries(tmp_path / "lexicon", az=entries)
 
 
 def row(concept, reviewer="AB", *, verdicts=OK, day="2026-02-01", **changes):
@@ -38,10 +37,6 @@ def row(concept, reviewer="AB", *, verdicts=OK, day="2026-02-01", **changes):
 
 def wrong(*fields):
     return OK | dict.fromkeys(fields, "wrong")
-
-
-def write(path, *rows):
-    return write_lines(path, rows)
 
 
 @pytest.mark.parametrize(
@@ -79,13 +74,12 @@ def test_of_perfect_disagreement_alpha_is_below_zero_and_no_pair_is_the_same():
 
 
 def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
-    file = write(
-        tmp_path / "all.jsonl",
+    rows = [
         row("a", "AB", verdicts=wrong("meaning")), row("b", "AB"), row("c", "AB", verdicts=UNKNOWN),
         row("a", "CD"), row("b", "CD", verdicts=wrong("example")), row("c", "CD"),
         row("a", "EF", verdicts=wrong("meaning", "example")),
-    )  # fmt: skip
-    stdout, _ = dataset("review", file, "--data", directory)
+    ]  # fmt: skip
+    stdout, _ = dataset("review", write_lines(tmp_path / "all.jsonl", rows), "--data", directory)
     lexicon = load_lexicon(directory)
     by_field = {one.field: one for one in agreements(lexicon)}
     assert {one.entries for one in by_field.values()} == {2}  # c is unknown to one of its two reviewers
@@ -111,9 +105,11 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
 
 def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory, tmp_path, dataset):
     before = load_lexicon(directory).revision
-    first = write(tmp_path / "one.jsonl", row("b", comment="çox yaxşı"), row("a", day="2026-02-03"))
+    first = write_lines(tmp_path / "one.jsonl", [row("b", comment="çox yaxşı"), row("a", day="2026-02-03")])
     dataset("review", first, "--data", directory)
-    second = write(tmp_path / "two.jsonl", row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD"))
+    second = write_lines(
+        tmp_path / "two.jsonl", [row("a", comment="older"), row("b", day="2026-02-02"), row("c", "CD")]
+    )
     stdout, _ = dataset("review", second, first, "--data", directory)
     assert "1 reviews added, 1 replaced, 1 there already, 2 older than those there" in stdout
     written = read_lines(directory / REVIEWS_FILE)
@@ -124,8 +120,8 @@ def test_verdicts_are_written_sorted_and_the_newest_of_a_reviewer_wins(directory
 
 def test_what_no_time_decides_is_kept_twice_reported_and_counts_for_nobody(directory, tmp_path, dataset):
     files = [
-        write(tmp_path / "1.jsonl", row("a", verdicts=wrong("meaning")), row("a", "CD")),
-        write(tmp_path / "2.jsonl", row("a")),
+        write_lines(tmp_path / "1.jsonl", [row("a", verdicts=wrong("meaning")), row("a", "CD")]),
+        write_lines(tmp_path / "2.jsonl", [row("a")]),
     ]
     for _ in range(2):  # sent again they change nothing
         stdout, _ = dataset("review", *files, "--data", directory)
@@ -134,14 +130,14 @@ def test_what_no_time_decides_is_kept_twice_reported_and_counts_for_nobody(direc
         assert [review.reviewer for review in load_lexicon(directory).reviews] == ["AB", "AB", "CD"]
     assert "0 reviews added, 0 replaced, 3 there already, 0 older than those there, 0 in conflict" in stdout
     dataset("check", directory, "--format-only")
-    newest = write(tmp_path / "3.jsonl", row("a", day="2026-02-02"))
+    newest = write_lines(tmp_path / "3.jsonl", [row("a", day="2026-02-02")])
     stdout, _ = dataset("review", newest, "--data", directory)
     assert ("1 replaced" in stdout, "two reviews differ" in stdout) == (True, False)
     assert [row.entries for row in agreements(load_lexicon(directory))] == [1, 1, 1, 1]
 
 
 def test_stats_card_and_browser_page_state_the_share(directory, tmp_path, dataset):
-    file = write(tmp_path / "all.jsonl", row("a"), row("b", verdicts=UNKNOWN))
+    file = write_lines(tmp_path / "all.jsonl", [row("a"), row("b", verdicts=UNKNOWN)])
     assert language_figures(load_lexicon(directory))["az"]["reviewed_by_native_speakers"] == 0
     dataset("review", file, "--data", directory)
     stats = [line.split() for line in dataset("stats", directory)[0].splitlines()]
@@ -162,7 +158,7 @@ def test_the_bundled_lexicon_is_said_to_be_reviewed_once_it_is(bundled):
 
 
 def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset):
-    dataset("review", write(tmp_path / "one.jsonl", row("a")), "--data", directory)
+    dataset("review", write_lines(tmp_path / "one.jsonl", [row("a")]), "--data", directory)
     dataset("annotate", "--in", directory, "--out", tmp_path / "spans")
     assert load_lexicon(tmp_path / "spans").reviewed("az") == {"a"}
     source = kevser_file(tmp_path, "Göz yummak;Görmezden gelmek;x")
@@ -184,7 +180,10 @@ def test_annotating_and_importing_keep_the_reviews(directory, tmp_path, dataset)
     ],
 )
 def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, tmp_path, dataset, line, message):
-    good, bad = write(tmp_path / "good.jsonl", row("a", "CD")), write(tmp_path / "bad.jsonl", row("b"), line)
+    good, bad = (
+        write_lines(tmp_path / "good.jsonl", [row("a", "CD")]),
+        write_lines(tmp_path / "bad.jsonl", [row("b"), line]),
+    )
     _, problems = read_reviews([good, bad], load_lexicon(directory), today=TODAY)
     (text,) = map(str, problems)
     assert text.startswith(f"{bad}:2: ")
@@ -196,8 +195,8 @@ def test_a_fault_is_named_with_file_and_line_and_nothing_is_written(directory, t
 
 
 def test_every_fault_of_every_file_is_listed_up_to_a_limit(directory, tmp_path, dataset):
-    many = write(tmp_path / "many.jsonl", *("{" for _ in range(70)))
-    empty = write(tmp_path / "empty.jsonl")
+    many = write_lines(tmp_path / "many.jsonl", ["{"] * 70)
+    empty = write_lines(tmp_path / "empty.jsonl", [])
     _, stderr = dataset("review", many, empty, tmp_path / "absent", "--data", directory, code=1)
     lines = stderr.splitlines()
     assert sum(line.startswith(f"{many}:") for line in lines) == 51

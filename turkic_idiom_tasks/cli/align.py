@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -78,7 +79,6 @@ def align(
 
     from hub_datasets import align as alignment
     from hub_datasets.enrich import write_changed
-    from hub_datasets.questions import today
 
     code = get_language(language).code
     if out is not None:
@@ -112,7 +112,7 @@ def align(
         stated += f" of {problems[-1].language}"
     fresh = alignment.new_matches(problems[0], lexicon, matches[0])
     added = [match for match in fresh if match.cosine >= best.threshold]
-    note = f"{model} from a cosine of {best.threshold:.3f} on, {today()}"
+    note = f"{model} from a cosine of {best.threshold:.3f} on, {date.today().isoformat()}"
     aligned = alignment.with_matches(lexicon, problems[0], added, source=file.name if file else "", note=note)
     doubtful = [match for match in fresh if low <= match.cosine < best.threshold]
     rows = alignment.review_rows(problems[0], lexicon, doubtful)

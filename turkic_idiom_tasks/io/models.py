@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MalformedError, first_fault, read_json_lines
+from turkic_idiom_tasks.io.reading import MalformedError, faults, first_fault, read_json_lines
 
 T = TypeVar("T")
 
@@ -21,6 +21,15 @@ def model_errors(place: object, advice: str) -> Iterator[None]:
     except (MalformedError, ValidationError) as error:
         fault = f"damaged ({first_fault(error)})" if isinstance(error, ValidationError) else error
         raise InputError(f"{place}: {fault}; {advice}") from error
+
+
+@contextmanager
+def row_errors(place: object, problem: str | None = None, *, advice: str = "correct it") -> Iterator[None]:
+    """Turn a ValidationError into an InputError that names the value too, or the `problem` of a malformed line."""
+    try:
+        yield
+    except ValidationError as error:
+        raise InputError(f"{place}: {problem or faults(error)[0]}; {advice}") from error
 
 
 def read_model_lines(kind: type[T], path: Path, advice: str) -> Iterator[T]:
