@@ -202,7 +202,7 @@ def test_the_user_chooses_a_prompt():
         assert sample["doc"]["prompt"] == "native"
         assert sample["arguments"][0][0].startswith("Bu birikma gapda")
     unknown = our_tasks(metadata={"prompt": "en9"})
-    with pytest.raises(InputError, match="unknown prompt 'en9'"):
+    with pytest.raises(InputError, match="unknown prompt 'en9'; known: en1, en2, en3, native"):
         unknown.load(["turkic_idiom_usage_uz"])
 
 

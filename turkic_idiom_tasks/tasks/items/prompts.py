@@ -54,16 +54,19 @@ def prompt(item: Item, variant: str = EN1) -> str:
     """Return the question about an item, with its options, in one of the `VARIANTS`; the answer is a letter."""
     wording = _wording(item, variant)
     form = wording.by_letter.format(letters=", ".join(letters(item)))  # the comma needs no translation
-    lines = [f"{_task(item, wording)} {form}", *_subject(item, wording)]
+    lines = [question(item, variant, form=f" {form}")]
     for letter, text in zip(letters(item), option_texts(item, variant), strict=True):
         lines.append(wording.option.format(letter=letter, text=text))
     return "\n".join([*lines, f"{wording.answer}:"])
 
 
-def question(item: Item, variant: str = EN1) -> str:
-    """Return the question about an item without its options and without the form of the answer; see `prompt`."""
+def question(item: Item, variant: str = EN1, *, form: str = "") -> str:
+    """Return the question about an item without its options, with the form of the answer after the task if given."""
     wording = _wording(item, variant)
-    return "\n".join([_task(item, wording), *_subject(item, wording)])
+    label = wording.situation if item.kind == SITUATION else wording.sentence
+    label = wording.idiom if item.text == item.idiom else label
+    expression = [f"{wording.expression}: {item.idiom}"] if item.kind == USAGE else []
+    return "\n".join([_task(item, wording) + form, *expression, f"{label}: {item.text}"])
 
 
 def option_texts(item: Item, variant: str = EN1) -> list[str]:
@@ -144,11 +147,3 @@ def _task(item: Item, wording: Wording, *, kind: str = "") -> str:
     task = wording.tasks[kind or KINDS[item.kind].wording or item.kind]
     source, target = (wording.names.get(code, LANGUAGES[code].name) for code in (item.language, item.target))
     return task.format(source=source, target=target)
-
-
-def _subject(item: Item, wording: Wording) -> list[str]:
-    """Return the labelled lines that a question is about."""
-    label = wording.situation if item.kind == SITUATION else wording.sentence
-    label = wording.idiom if item.text == item.idiom else label
-    expression = [f"{wording.expression}: {item.idiom}"] if item.kind == USAGE else []
-    return [*expression, f"{label}: {item.text}"]
