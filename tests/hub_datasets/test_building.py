@@ -330,7 +330,7 @@ def test_wrong_arguments(build, bundled, tmp_path):
     (tmp_path / "bare" / "tr.jsonl").write_text(Entry("a", "göz yummak").to_json() + "\n")
     with running_llm(lambda body: judgement("HIGH")) as server:
         for command, arguments, expected, message in (
-            ("judge", ("lexicon", "--set", "temperature=hot"), 2, "temperature is 'hot': Input should be"),
+            ("judge", ("lexicon", "--set", "temperature=hot"), 2, "field 'temperature': Input should be"),
             ("judge", ("lexicon", "--language", "gag"), 2, "there are no entries in it"),
             ("judge", ("lexicon", "--cross-lingual", "tr"), 2, "expected two languages"),
             ("judge", ("lexicon", "--set", "prices=prices.yaml"), 1, "'scripted.input': Input should be"),

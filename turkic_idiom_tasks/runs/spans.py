@@ -83,11 +83,12 @@ class SpanCells(CellKind):
         sizes: dict[str, list[Size]] = {}
         for target in dataset.span_languages:
             if target != self.language and (self.targets is None or target in self.targets):
-                n_train = len(dataset.sentences(target)[TRAIN])
+                train = dataset.sentences(target)[TRAIN]
+                n_with_idiom = sum(bool(sentence.spans()) for sentence in train)  # what samples are drawn from
                 sizes[target] = [0]
                 # a sample of as many sentences as there are would be the cell ``all`` once more
-                if self.adapt and n_train:
-                    sizes[target] += [*(size for size in self.sizes if size < n_train), ALL]
+                if self.adapt and train:
+                    sizes[target] += [*(size for size in self.sizes if size < n_with_idiom), ALL]
         for model in self.models:
             for seed in self.seeds:
                 cells = [self.source_cell(model, seed)]

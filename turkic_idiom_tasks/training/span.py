@@ -85,9 +85,14 @@ def fine_tune(
 
 
 def few_shot_sample(sentences: Sequence[TaggedSentence], size: int | None, *, seed: int) -> list[TaggedSentence]:
-    """Return the first `size` sentences in a seeded order, or all; the samples of a seed are nested."""
+    """Return the first `size` sentences in a seeded order, or all; the samples of a seed are nested.
+
+    Every sentence of a smaller sample has an idiom, as in the paper.
+    """
     # sorted, so that the samples do not depend on the order in the file
     ordered = sorted(sentences, key=lambda sentence: sentence.id)
+    if size is not None:
+        ordered = [sentence for sentence in ordered if sentence.spans()]
     order = np.random.default_rng(seed).permutation(len(ordered))
     return [ordered[position] for position in order[:size]]
 
