@@ -64,8 +64,9 @@ def propose_scores(
     for score in scores:
         paths.setdefault((score.task, score.subset), []).append(str(score.path))
     for (task, subset), of_subset in paths.items():
-        # The mean of a task would count the subset twice, and it is not known which score is the model's
-        if len(of_subset) > 1:
+        # The mean of a task would count the subset twice, and it is not known which score is the model's. Where several
+        # models or data are named above, they are the cause.
+        if len(of_subset) > 1 and not problems:
             problems.append(f"two results of {task}, {subset}: {' and '.join(of_subset)}; name the folder of one model")
     if problems:
         raise InputError(f"{results}: {'; '.join(problems)}")

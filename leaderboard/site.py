@@ -115,7 +115,7 @@ def write_site(
 def _check_options(
     out: Path, submissions: Path, report: Path | None, repository: str | None, *, overwrite: bool
 ) -> None:
-    """Check, before the scores are computed, the addresses of a build, and that what it writes can be written."""
+    """Check the repository's address and the places to write to, before the scores are computed."""
     faults = []
     if repository is not None and not _REPOSITORY.fullmatch(repository):
         faults.append(f"--repository {repository}: give an address like https://github.com/ORG/NAME")

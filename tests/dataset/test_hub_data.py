@@ -91,7 +91,7 @@ def test_a_declared_file_that_is_not_there_is_named(retrieval, pattern):
         return
     message = message_of(lambda: open_dataset(str(folder)))
     assert message.startswith(f"{readme}: ")
-    assert f"there is no file 'data/T2-tur-strict-qrels/{pattern}'; restore it" in message
+    assert f"there is no file 'data/T2-tur-strict-qrels/{pattern}'; correct it" in message
 
 
 def repeated(text, n):
@@ -219,16 +219,12 @@ def span(**change):
         ("T2-tur-queries", [{"id": 1.5, "text": "a"}], "id 1.5: field 'id': is neither a text nor"),
         ("T2-tur-queries", [{"id": True, "text": "a"}], "id True: field 'id': is neither a text nor"),
         ("T2-tur-queries", [{"id": "q1", "query": "a"}], "config T2-tur-queries lacks the columns ['text']"),
-        ("T2-tur-qrels", [QRELS[0] | {"score": -1}], "field 'score': Input should be greater than or equal to 0"),
+        ("T2-tur-qrels", [QRELS[0] | {"score": True}], "score': relevance is binary here, write 1 or 0; found True"),
         ("T2-tur-qrels", [*QRELS, QRELS[0] | {"score": 0}], "query-id 'q1': the document 'd1' is judged twice"),
         ("T2-tur-qrels", [*QRELS, QRELS[0] | {"corpus-id": "d9"}], "query 'q1' names the document 'd9', which is not"),
         ("T2-tur-qrels", [*QRELS, QRELS[0] | {"query-id": "q9"}], "qrels name the query 'q9', which is not among"),
         ("T2-tur-qrels", QRELS[:1], "query 'q2' has no relevant document"),
-        (
-            "T2-tur-strict-qrels",
-            [QRELS[0], QRELS[1] | {"score": 2}],
-            "query-id 'q2': field 'score': Input should be less",
-        ),
+        ("T2-tur-strict-qrels", [QRELS[0], QRELS[1] | {"score": 2}], "query-id 'q2': field 'score': relevance is"),
         ("T2-tur-strict-qrels", QRELS[:1], "query 'q2' has no relevant document in the strict qrels"),
         ("T2-tur-strict-qrels", [*QRELS, QRELS[0] | {"corpus-id": "d3"}], "'d3' in its strict qrels only; add"),
         ("span-tr", span(ner_tags=[0, 1, 2]), "id 's1': needs as many tokens as ner_tags; found 4 and 3"),
@@ -265,7 +261,7 @@ def test_data_that_cannot_be_right_is_refused(tmp_path, config, rows, message):
     ("name", "damage", "message"),
     [
         ("test.jsonl", lambda data: data[:-30], "test.jsonl:2: malformed JSON"),
-        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: damaged (Input should be a valid dictionary)"),
+        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: damaged (must be an object)"),
         ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),
     ],
 )

@@ -154,8 +154,10 @@ def test_scores_of_several_models_or_data_are_refused(tmp_path, capsys):
     message = refused(capsys, folder)
     assert "scores of different data" in message
     assert "two results of" not in message
-    write_results(tmp_path / "all" / "again", "a" * 40, t2=T2[:1])
-    assert "two results of T2, tur: " in refused(capsys, folder)
+    both = tmp_path / "both"
+    for name in ("first", "again"):
+        write_results(both / name, "a" * 40, t2=T2[:1])
+    assert "two results of T2, tur: " in refused(capsys, both)
 
 
 def test_the_score_of_a_task_needs_all_its_subsets(eval_results, benchmark, tmp_path):

@@ -38,13 +38,19 @@ T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
-# In the next two True and False are refused by name, because Python takes them for the numbers 1 and 0.
+# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
 
 
 def _as_identifier(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError("is neither a text nor a whole number")  # 1.5, or NaN, where pandas found no id
     return str(value)
+
+
+def _as_relevance(value: Any) -> int:
+    if isinstance(value, bool) or value not in (0, 1):
+        raise ValueError("relevance is binary here, write 1 or 0")
+    return int(value)  # pandas writes whole numbers as floats
 
 
 def _as_tag(value: Any) -> str:
@@ -73,7 +79,7 @@ class _TextRow(BaseModel):
 class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Annotated[int, Field(ge=0, le=1)]  # relevance is binary here; pandas writes 1 as 1.0
+    score: Annotated[int, BeforeValidator(_as_relevance)]
 
 
 class _SpanRow(BaseModel):
@@ -208,7 +214,7 @@ class HubDataset(Dataset):
                 split_of_id[row.id] = split
                 other = split_of_text.setdefault((row.idiom, row.sentence), split)
                 if other != split:
-                    problems.append(f"its idiom and sentence are in the split {other} too, which splits must not share")
+                    problems.append(f"its idiom and sentence are in the split {other} too; splits must not share them")
                 refuse_faults(problems, place=f"{place}: ", advice="correct it or remove one")
                 splits[split].append(
                     TaggedSentence(row.id, language, row.idiom, row.sentence, row.tokens, row.ner_tags)

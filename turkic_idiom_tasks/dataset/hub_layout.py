@@ -92,7 +92,7 @@ class HubFiles:
                 with self._reading(config, path):
                     names, read = _parquet_rows(path, (*wanted, *optional))
             else:
-                read = list(read_model_lines(dict[str, Any], path, "write the dataset again"))
+                read = list(read_model_lines(dict[str, Any], path, "write or download the dataset again"))
                 names = dict.fromkeys(name for row in read for name in row)  # of the columns that any row has, in order
             missing = sorted(set(wanted) - set(names))
             if missing:
@@ -186,7 +186,7 @@ def declared_configs(folder: Path, *, cache: Path | None = None) -> dict[str, di
     if not readme.is_file():
         return {}
     configs: dict[str, dict[str, tuple[Path, ...]]] = {}
-    with model_errors(f"{readme}: its YAML block", "correct it, or write the dataset again"):
+    with model_errors(f"{readme}: its YAML block", "correct it, or write or download the dataset again"):
         match = _YAML_BLOCK.search(decode_text(read_file(readme)))
         block = parse_yaml(match[1]) if match else None
         for config in _DeclaredConfigs.model_validate({} if block is None else block).configs or []:
@@ -241,10 +241,7 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         paths = {path for path in matches if path.suffix in SUFFIXES and path.is_file()}
         # Files of other formats are not downloaded, so a pattern for them matches nothing.
         if not matches and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES):
-            problem = (
-                f"there is no file {display(pattern)}; restore it, write or download the dataset again, or remove its "
-                "config"
-            )
+            problem = f"there is no file {display(pattern)}"
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
         problem = f"the path {display(pattern)} cannot be used: {first_line(error)}"
     for path in sorted(paths):

@@ -97,7 +97,7 @@ def locate(tokens: Sequence[str], sentence: str) -> list[Span]:
 
 
 def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedSentence]]:
-    """Return split -> the annotated examples of a language, by concept, and for training sentences without an idiom."""
+    """Return split -> annotated examples of a language, by concept; training and validation have more sentences."""
     sentences: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
     for concept, entry in sorted(lexicon.of(language).items()):
         split = span_split(concept)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.models import model_errors
-from turkic_idiom_tasks.io.reading import display, inner_path, input_errors, parse_json, read_file, real_path
+from turkic_idiom_tasks.io.reading import display, inner_path, parse_json, read_file, real_path
 
 MANIFEST = ".turkic-idiom.json"  # which files of a folder are ours
 LOCK = ".turkic-idiom.lock"
@@ -245,7 +245,7 @@ def check_folder(
     if problem:
         raise InputError(f"{folder}: {problem}")
     for name in (*files, MANIFEST):
-        with input_errors(folder):
+        with model_errors(folder, "move it away, or choose another folder with --out"):
             path = inner_path(folder, name)
         for place in (path, *path.parents):
             # A folder where a file is to be written, or a file where a folder is

@@ -74,17 +74,16 @@ class Plan:
 def folder_files(folder: Path) -> dict[str, bytes | Path]:
     """Return path -> file for every regular file below a folder, hidden files and folders left out."""
     files: dict[str, bytes | Path] = {}
-    problem = ""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if any(part.startswith(".") for part in name.parts):
             continue
         if path.is_symlink():
-            problem = f"{name} is a symbolic link; replace it by what it points to"
+            raise InputError(f"{path}: is a symbolic link; replace it by what it points to")
         if path.is_file():
             files[name.as_posix()] = path
-    if problem or not files:
-        raise InputError(f"{folder}: {problem or 'no such folder, or no file in it'}")
+    if not files:
+        raise InputError(f"{folder}: no such folder, or no file in it")
     return files
 
 

@@ -1,4 +1,4 @@
-"""Outside JSON as pydantic models: whatever is wrong with it becomes one line with the file, the field, what to do."""
+"""JSON from outside, read as pydantic models: a fault becomes one line with the file, the field and what to do."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -88,7 +88,7 @@ def _field_and_wrong(fault: Any) -> tuple[str, str]:
     """Return the place of a fault, and what is wrong there in our validators' own words, without names of classes."""
     # Without branches of unions, which pydantic names like ``function-after[…]``
     field = ".".join(str(part) for part in fault["loc"] if "[" not in str(part))
-    if fault["type"] == "model_type":
+    if fault["type"] in ("model_type", "dict_type"):
         return field, "must be an object"
     return field, str(fault["ctx"]["error"] if fault["type"] == "value_error" else fault["msg"])
 
@@ -150,12 +150,14 @@ def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) 
     try:
         with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
             is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            # Not the size that the system states, which may grow meanwhile
+            # Up to the limit, rather than the size that the system states, which may grow meanwhile
             data = file.read(limit + 1) if is_regular else b""
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise MalformedError(f"cannot be read ({getattr(error, 'strerror', error)})") from error
-    if not is_regular or len(data) > limit:
-        raise MalformedError(f"more than the {limit:,} bytes that are allowed" if is_regular else "not a regular file")
+    if not is_regular:
+        raise MalformedError("not a regular file")
+    if len(data) > limit:
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed")
     return data
 
 
@@ -197,14 +199,13 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     read_number = None if special_numbers else _finite
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=read_number, parse_float=read_number)
-    except ValueError as error:
-        problem = "a number with thousands of digits"  # for which Python has a limit of its own
-        if isinstance(error, MalformedError):
-            problem = str(error)
-        elif isinstance(error, json.JSONDecodeError):
-            line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
-            problem = f"malformed JSON at {line}column {error.colno}: {error.msg}"
-        raise MalformedError(problem) from error
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
+        raise MalformedError(f"malformed JSON at {line}column {error.colno}: {error.msg}") from error
+    except MalformedError:
+        raise
+    except ValueError as error:  # Python's own limit for the digits of a number
+        raise MalformedError("a number with thousands of digits") from error
     if _ESCAPED_SURROGATE.search(text):
         _check_values(value, special_numbers=special_numbers)
     return value
@@ -251,8 +252,9 @@ def parse_yaml(text: str) -> Any:
     """Return the value of a YAML text; raise MalformedError if it is malformed; see `read_yaml`."""
     try:
         value = yaml.load(text, _StrictLoader)  # noqa: S506  # a subclass of the safe loader
-    # RecursionError: brackets nested too deep; ValueError: a date such as 2026-13-45
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise MalformedError("not YAML: nested too deep") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2026-13-45
         raise MalformedError(f"not YAML: {printable(' '.join(str(error).split()))}") from error
     _check_values(value, special_numbers=False)
     return value
@@ -279,7 +281,7 @@ def inner_path(folder: Path, name: str) -> Path:
     for part in relative_parts(name):
         path = path / part
         try:
-            problem = "leads through a symbolic link; put the file itself there" if path.is_symlink() else ""
+            problem = "leads through a symbolic link" if path.is_symlink() else ""
         except OSError as error:
             problem = f"cannot be used ({error.strerror})"
         if problem:
@@ -337,7 +339,7 @@ def _check_values(value: Any, *, special_numbers: bool) -> None:
     """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=special_numbers, default=str, skipkeys=True).encode()
+    except UnicodeEncodeError as error:
+        raise MalformedError("half of a surrogate pair in a text") from error
     except ValueError as error:
-        is_text = isinstance(error, UnicodeEncodeError)
-        problem = "half of a surrogate pair in a text" if is_text else "nan or inf is no number that can be used"
-        raise MalformedError(problem) from error
+        raise MalformedError("nan or inf is no number that can be used") from error

@@ -41,6 +41,12 @@ _NO_OTHER_KEYS = ConfigDict(extra="forbid")
 T = TypeVar("T")
 
 
+def _concept_id(text: str) -> str:
+    if not CONCEPT_ID.fullmatch(text):
+        raise ValueError("must be lower-case letters, digits and hyphens")
+    return text
+
+
 def visible_text(text: str) -> str:
     """Return a text; raise ValueError if it holds a character that cannot be seen, such as a bidirectional control."""
     character = first_unseen(text)
@@ -92,7 +98,7 @@ def as_spans(value: Any) -> tuple[Span, ...] | None:
     return tuple(spans)
 
 
-ConceptId = Annotated[str, Field(pattern=f"^{CONCEPT_ID.pattern}$")]
+ConceptId = Annotated[str, AfterValidator(_concept_id)]
 _Note = Annotated[str, AfterValidator(_note)]
 _Text = Annotated[str, AfterValidator(_text)]
 # Part of modern life in which a sentence plays; None where it plays elsewhere, or has no label

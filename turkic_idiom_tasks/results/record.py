@@ -226,8 +226,7 @@ def check_data(path: Path, revision: str, dataset: Dataset) -> None:
     if revision != dataset.revision:
         raise InputError(
             f"{path}: a result of other data (revision {display(revision[:12])}; the data in use, {dataset.path}, has "
-            f"{dataset.revision[:12]}); name the data that was scored with --data, or run the model again on the data "
-            "in use"
+            f"{dataset.revision[:12]}); name its data with --data, or run the model again on the data in use"
         )
 
 
