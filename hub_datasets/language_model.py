@@ -108,9 +108,11 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
     A RefusedError says that the conversation is refused, or that the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
+    if output.empty:
+        raise CutError("the response has no choices")
     # Inspect takes a stream that has ended too early for a whole answer.
-    if output.empty or (config.stream_idle_timeout and output.stop_reason == "unknown"):
-        raise CutError("the response has no choices" if output.empty else "the answer was cut off")
+    if config.stream_idle_timeout and output.stop_reason == "unknown":
+        raise CutError("the answer was cut off")
     # Inspect turns the status 400 of some servers into an answer without usage, whose text is the server's message.
     if output.usage is None and output.stop_reason in ("model_length", "content_filter"):
         raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")
@@ -228,18 +230,15 @@ class LanguageModel:
                     self._is_structured = False
                     continue
                 may_pass = isinstance(error, CutError) or self._model.should_retry(_cause(error))
-                stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
-                ending = ""  # why no other question would be answered either
                 if attempt == self.settings.retries or not may_pass:
                     self._n_unanswered += 1
                     if self._n_unanswered < MOST_UNANSWERED:
                         raise RefusedError(problem) from error
                     n_lost = f"{MOST_UNANSWERED} questions in a row without an answer, the last time"
-                    ending = f"{n_lost}: {problem}; {GO_ON}"
-                elif stated is not None and stated > LONGEST_WAIT:
-                    ending = f"asks to wait {stated:.0f} seconds; run the same command again then"
-                if ending:
-                    raise self._error(ending) from error
+                    raise self._error(f"{n_lost}: {problem}; {GO_ON}") from error
+                stated = getattr(self._model.api.should_retry(_cause(error)), "retry_after", None)
+                if stated is not None and stated > LONGEST_WAIT:
+                    raise self._error(f"asks to wait {stated:.0f} seconds; run the same command again then") from error
                 # Not a plain sleep, because an error that ends the run ends the wait too.
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._has_failed.wait(), 2.0**attempt if stated is None else stated)

@@ -33,12 +33,12 @@ def table(tmp_path, *rows):
     [
         (
             ("a b", "A b.", "idiom", "[0, 7]", "['A', 'b']"),
-            r"dataset_tr.csv:2: .*idiom_indices '\[0, 7\]' do not agree: there are 2 words",
+            r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not numbers of its 2 words",
         ),
-        (("a b", "A b.", "idiom", "[0]", "A b"), "dataset_tr.csv:2: words 'A b' .*are no list of texts"),
+        (("a b", "A b.", "idiom", "[0]", "A b"), "dataset_tr.csv:2: words 'A b' is not a list of texts"),
         (
             ("a b", "A b.", "idiom", "['0']", "['A', 'b']"),
-            r"idiom_indices .*'0'.* are no list of texts and list of numbers",
+            "idiom_indices .* is not a list of whole numbers",
         ),
         (("a b", "A b.", "nonidiom", "[0, 1]", "['A', 'b']"), "no row of the category"),
     ],

@@ -137,7 +137,7 @@ def test_a_lexicon_is_not_replaced_by_what_is_imported_from_its_own_file(run, tm
     before = contents(tmp_path)
     arguments = ("--format", "paper", "lexicon/az.jsonl", "--out", "lexicon", "--overwrite")
     code, printed, _ = run("dataset", "import", *arguments)
-    assert (code, "this command reads lexicon/az.jsonl" in printed) == (2, True)
+    assert (code, "lexicon/az.jsonl: is read by this command" in printed) == (2, True)
     assert contents(tmp_path) == before
 
 

@@ -92,7 +92,7 @@ def benchmark(hub):
 
 def write_results(folder, revision, *, t2=T2, model=None):
     """T2, and T1, which the dataset does not register; as mteb does."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for task, rows in {"TurkicIdiomT2": t2, "TurkicIdiomT1": (("tur-azj", 0.5, 0.1),)}.items():
         split = [{"hf_subset": subset, "main_score": main, "ndcg_floor": floor} for subset, main, floor in rows]
         result = {"task_name": task, "dataset_revision": revision, "mteb_version": "2.26.24", "scores": {"test": split}}
@@ -157,7 +157,7 @@ def test_scores_of_several_models_or_data_are_refused(tmp_path, capsys):
     both = tmp_path / "both"
     for name in ("first", "again"):
         write_results(both / name, "a" * 40, t2=T2[:1])
-    assert "two results of T2, tur: " in refused(capsys, both)
+    assert "two results of T1, tur-azj: " in refused(capsys, both)
 
 
 def test_the_score_of_a_task_needs_all_its_subsets(eval_results, benchmark, tmp_path):

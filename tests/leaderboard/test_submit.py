@@ -191,7 +191,7 @@ def test_what_cannot_be_packed(encoder, packed, submission_dataset, tmp_path):
         with pytest.raises(InputError, match=message):
             packed(*(places or (encoder,)), **options)
 
-    refused(r"of other data \(revision .* name the data that was scored with --data", dataset=open_dataset())
+    refused(r"of other data \(revision .* name its data with --data", dataset=open_dataset())
     (tmp_path / "empty").mkdir()
     refused("no such file or folder", tmp_path / "absent")
     refused("no results; expected", tmp_path / "empty")

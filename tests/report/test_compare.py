@@ -337,7 +337,7 @@ def test_a_cut_ranking_without_exact_places_is_refused(copied, dataset):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("absent", "absent"), 1, "absent: no such file or folder"),
+        (("absent", "absent"), 2, "absent: no such file or folder"),
         (("{empty}", "{empty}"), 1, "no result in it; give a result of turkic-idiom run"),
         (("{a}", "{b}", "--task", "T9"), 2, "unknown task 'T9'"),
         (("{a}", "{b}", "--task", "spans"), 1, "no result of spans; it has T1, T2"),

@@ -143,7 +143,7 @@ def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(r
         ("retrieval: {models: [m], poolings: [native]}", r"native goes with regimes: \[pretrained\] only"),
         ("retrieval: {models: [m]}\nretrieval: {models: [n]}", "repeated key 'retrieval'.*line 2"),
         ("span: {models: [m], targets: [tr]}", "targets: tr is the language that is trained on; leave it out"),
-        ("{}", "must be a mapping with keys.*known keys: retrieval, span"),
+        ("{}", "declares nothing; it needs a part retrieval or span"),
     ],
 )
 def test_a_mistake_is_named_with_file_place_and_nearest_key(read, tmp_path, text, message):

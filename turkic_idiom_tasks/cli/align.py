@@ -91,8 +91,8 @@ def align(
     if file is not None:
         candidates = alignment.read_candidates(file, code, format_name=format)
     elif out is not None or not candidates:
-        lack = "" if candidates else f", because {directory} has no meanings in {code}"
-        raise usage_error(f"--in is missing: the dictionary whose entries are to be aligned{lack}")
+        lack = "" if candidates else f"; {directory} has no meanings in {code} to compare instead"
+        raise usage_error(f"--in is missing: give the dictionary whose entries are to be aligned{lack}")
     problems = [alignment.build_problem(lexicon, code, candidates)]
     if calibrate_on is not None:
         other = get_language(calibrate_on).code

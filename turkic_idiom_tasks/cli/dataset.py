@@ -20,7 +20,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE
 from turkic_idiom_tasks.io.files import check_folder, write_text
 from turkic_idiom_tasks.io.output_files import check_outputs
-from turkic_idiom_tasks.io.reading import input_errors, printable, read_file
+from turkic_idiom_tasks.io.reading import input_errors, printable, read_file, real_path
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, get_language
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED, check_target, file_names, load_lexicon, read_lexicon
@@ -60,8 +60,8 @@ def import_(
     from hub_datasets.importing import import_source, write_import
 
     check_target(out, overwrite=overwrite)
-    for name in file_names():  # FILE may be one of those that would be replaced
-        check_outputs({"--out": out / name}, inputs=[file], overwrite=overwrite)
+    if real_path(file) in {real_path(out / name) for name in file_names()}:
+        raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
     sys.stderr.write(f"{imported.summary()}\n")

@@ -56,11 +56,7 @@ def status(
 ) -> None:
     """Print how many cells are done or missing, why cells failed, and an estimate of the time for the missing ones."""
     grid = _open(file, out)
-    states = grid.states()
-    if cells:
-        for cell, state in states.items():
-            print_line(f"{state:8s}{cell}")
-    _print_status(grid, states)
+    _print_status(grid, grid.states(), cells=cells)
 
 
 @grid_app.command()
@@ -149,11 +145,16 @@ def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool 
     return open_grid(parts, open_dataset(data), folder, trust_remote_code=trust)
 
 
-def _print_status(grid: Grid, states: Mapping[Cell, str]) -> None:
+def _print_status(grid: Grid, states: Mapping[Cell, str], *, cells: bool = False) -> None:
     """Print a matrix of the models and regimes, the failures and other remarks, and the estimate."""
     from turkic_idiom_tasks.report.grid_report import estimate, remarks
     from turkic_idiom_tasks.runs.grid import STATES
 
+    # Read before anything is printed, because a record may be damaged
+    headers, failures = grid.headers(), grid.failures()
+    if cells:
+        for cell, state in states.items():
+            print_line(f"{state:8s}{cell}")
     counts_by_model: dict[str, dict[str, Counter[str]]] = {}  # model -> regime -> number of cells in each state
     for cell, state in states.items():
         counts_by_model.setdefault(cell.model, {}).setdefault(cell.regime, Counter())[state] += 1
@@ -166,8 +167,7 @@ def _print_status(grid: Grid, states: Mapping[Cell, str]) -> None:
             rows[-1].append("/".join(str(counts[state]) for state in STATES) if counts else "–")
     print_line("/".join(STATES))
     print_rows(rows, sys.stdout, head=["model", *regimes])
-    headers = grid.headers()
-    for remark in remarks(headers, grid.failures()):
+    for remark in remarks(headers, failures):
         print_line(remark)
     total = Counter(states.values())
     parts = [f"{total[state]} {state}" for state in STATES if total[state]]

@@ -74,7 +74,7 @@ def asking_settings(values: Sequence[str] | None, *, dry_run: bool) -> Asking:
     stated = assigned(values, options=options) | options
     if stated.get("temperature") == "default":
         stated["temperature"] = None
-    return checked(Asking, stated)
+    return checked(Asking, stated, place="--set")
 
 
 def ask_models(models: Sequence[str], questions: Sequence[Question], settings: Asking) -> dict[str, list[Reply]]:

@@ -103,7 +103,7 @@ def run_command(
     from turkic_idiom_tasks.report.frame import report_run, to_json
     from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
 
-    conflict = None  # of options that would be ignored together
+    conflict = None  # what is wrong with the options as a whole
     if (options.query_prompt or options.document_prompt) and not base_url:
         conflict = "--set query_prompt, document_prompt: apply to models on a server; add --base-url"
     elif base_url and (revision or options.device):

@@ -184,6 +184,8 @@ def comparison_frame(report: Report) -> pd.DataFrame:
 
 def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> _System:
     """Return the scores of one system in a record or folder, for the wanted tasks (short names; empty for all)."""
+    if not place.exists():
+        raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     results: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
     known: set[str] = set()
     for path in find_records(place):

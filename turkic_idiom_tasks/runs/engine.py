@@ -178,12 +178,11 @@ def encode_glosses(
     """
     with quiet_libraries():
         loaded = resolve_model(model)
-    pooling = None if loaded.encoder is None else loaded.pooling or native_pooling(loaded.encoder)
-    if loaded.encoder is None or pooling is None:
-        problem = f"its own pooling is none of the five; choose one: '{model} (pooling=mean)'"
-        if loaded.encoder is None:
-            problem = f"no transformer; alignment takes transformers and {char_ngrams.NAME}"
-        raise usage_error(f"{model}: {problem}")
+    if loaded.encoder is None:
+        raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
+    pooling = loaded.pooling or native_pooling(loaded.encoder)
+    if pooling is None:
+        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
     encoder = PooledEncoder(loaded.encoder, model_id=model)
     joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
     return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]

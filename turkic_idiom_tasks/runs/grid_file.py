@@ -29,6 +29,10 @@ def read_grid_file(path: Path) -> list[CellKind]:
     if not path.is_file():
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
     content = read_yaml(path)
+    if content in (None, {}):
+        raise InputError(
+            f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
+        )
     _check_keys(content, KINDS, place=str(path))
     parts = []
     for name, kind in KINDS.items():
@@ -36,11 +40,11 @@ def read_grid_file(path: Path) -> list[CellKind]:
             continue
         place, part = f"{path}: {name}", content[name]
         _check_keys(part, kind.model_fields, place=place)
-        if part.get(TRAINING):
+        if part.get(TRAINING, {}) != {}:
             config: Any = kind.model_fields[TRAINING].annotation
             settings = [setting for setting in config.model_fields if setting not in kind.set_by_cells]
             _check_keys(part[TRAINING], settings, place=f"{place}: {TRAINING}")
-        parts.append(checked(kind, part, place=place))
+        parts.append(checked(kind, part, place=place, exit_code=1))
     return parts
 
 

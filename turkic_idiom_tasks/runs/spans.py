@@ -86,9 +86,9 @@ class SpanCells(CellKind):
                 train = dataset.sentences(target)[TRAIN]
                 n_with_idiom = sum(bool(sentence.spans()) for sentence in train)  # what samples are drawn from
                 sizes[target] = [0]
-                # a sample of as many sentences as there are would be the cell ``all`` once more
+                # a sample of all sentences would be the cell ``all`` once more
                 if self.adapt and train:
-                    sizes[target] += [*(size for size in self.sizes if size < n_with_idiom), ALL]
+                    sizes[target] += [*(size for size in self.sizes if size <= n_with_idiom and size < len(train)), ALL]
         for model in self.models:
             for seed in self.seeds:
                 cells = [self.source_cell(model, seed)]

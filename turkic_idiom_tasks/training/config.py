@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, Val
 
 from turkic_idiom_tasks.encoders.names import POOLINGS, REPLACE_ALL, REPLACE_SELECTED
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import faults
+from turkic_idiom_tasks.io.reading import faults, first_fault
 from turkic_idiom_tasks.tasks.spans.subwords import Labelling
 
 MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
@@ -162,20 +162,24 @@ def check_token_inputs(
         raise usage_error("; ".join(problems))
 
 
-def checked(kind: type[SettingsKind], settings: Mapping[str, object], *, place: str = "") -> SettingsKind:
+def checked(
+    kind: type[SettingsKind], settings: Mapping[str, object], *, place: str = "", exit_code: int = 2
+) -> SettingsKind:
     """Return settings as one of the classes above; InputError names what cannot be used.
 
-    The place is that of the settings in a file; without one they are from the command line.
+    The place begins the message. The exit code is that of an argument unless it is given.
     """
     try:
         # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
         return kind.model_validate_json(json.dumps(dict(settings), default=str))  # YAML makes dates of some texts
     except ValidationError as error:
-        problems = faults(error)
-        if any(fault["type"] == "extra_forbidden" for fault in error.errors()):
-            problems.append(f"known: {', '.join(kind.model_fields)}")
-        message = "; ".join(problems)
-        raise InputError(f"{place}: {message}" if place else message, exit_code=1 if place else 2) from error
+        # The first alone: in JSON, a wrong item makes its tuple too short as well
+        first = error.errors(include_url=False)[0]
+        is_of_several = first["type"] == "value_error" and isinstance(first["input"], Mapping)
+        problem = first_fault(error) if is_of_several else faults(error)[0]
+        if first["type"] == "extra_forbidden":
+            problem += f"; known: {', '.join(kind.model_fields)}"
+        raise InputError(f"{place}: {problem}" if place else problem, exit_code=exit_code) from error
 
 
 def is_first_process() -> bool:

@@ -44,11 +44,10 @@ def load_trainee(
     """
     check_pooling(pooling or _PLAIN_POOLING)
     loaded = resolve_model(name, revision=revision, trust_remote_code=trust_remote_code)
-    if loaded.encoder is None or (loaded.pooling and pooling not in (None, loaded.pooling)):
-        problem = f"names another pooling than pooling={pooling}; leave one of them out"
-        if loaded.encoder is None:
-            problem = "not a transformer encoder, so there is nothing to fine-tune; give another --model"
-        raise usage_error(f"{name}: {problem}")
+    if loaded.encoder is None:
+        raise usage_error(f"{name}: not a transformer encoder, so there is nothing to fine-tune; give another --model")
+    if loaded.pooling and pooling not in (None, loaded.pooling):
+        raise usage_error(f"{name}: names another pooling than pooling={pooling}; leave one of them out")
     # Does the checkpoint declare modules? The loaded model has some in any case: the library gives a plain encoder a
     # mean pooling. Old checkpoints have the transformer in a subfolder; those of the Hub are in the cache by now.
     origin = str(loaded.encoder[0].model.name_or_path)

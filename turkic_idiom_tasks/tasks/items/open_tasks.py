@@ -1,6 +1,6 @@
 """Open tasks: items that are asked without options, so that the model has to write an idiom.
 
-A further one is an entry of `OPEN_TASKS`; all harnesses, scores and pages follow from it.
+A further one is an entry of `OPEN_TASKS`, and a case of `OpenTask.text` if it shows no meaning.
 """
 
 from dataclasses import dataclass, replace

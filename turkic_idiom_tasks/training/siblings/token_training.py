@@ -69,6 +69,11 @@ def pretrain_masked_lm(
     transformer = backbone_of(trainee.model)
     assert isinstance(transformer, IdiomTokenTransformer)  # `grow_encoder` has just put it there
     tokenizer = transformer.tokenizer
+    if tokenizer.mask_token_id is None:
+        raise usage_error(
+            f"{transformer.model.name_or_path}: its tokenizer has no mask token, so there is no masked-LM training; "
+            "give an encoder like BERT"
+        )
     rewritten = transformer.rewrite(sentences)
     n_with_token = sum(map(ne, sentences, rewritten))
     if not n_with_token:
@@ -112,10 +117,10 @@ def _with_head(transformer: IdiomTokenTransformer, trainee: Trainee) -> Any:
         output_loading_info=True,
     )
     prefix = masked_lm.base_model_prefix
-    has_mask = transformer.tokenizer.mask_token_id is not None
-    if type(getattr(masked_lm, prefix, None)) is not type(backbone) or not has_mask:
-        lacks = f"{type(backbone).__name__} has no such head" if has_mask else "its tokenizer has no mask token"
-        raise usage_error(f"{name}: cannot be trained as a masked language model, {lacks}; give an encoder like BERT")
+    if type(getattr(masked_lm, prefix, None)) is not type(backbone):
+        raise usage_error(
+            f"{name}: {type(backbone).__name__} cannot be trained as a masked language model; give an encoder like BERT"
+        )
     if report["missing_keys"]:
         log.warning("%s: has no masked-LM head; a new one is trained with it", name)
     # The head takes the place of the checkpoint's own backbone: what it trains are the weights of the encoder itself.
