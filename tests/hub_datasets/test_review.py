@@ -306,9 +306,14 @@ def test_a_browser_that_keeps_nothing_says_so(open_page):
 def test_two_tabs_do_not_overwrite_each_other(open_page):
     first = open_page()
     second = open_page(context=first.context)
+    # Each in front while it is used and looked at, because a busy browser may leave a tab behind another one asleep
+    first.bring_to_front()
     press(first, "a")
+    first.locator("#progress-text", has_text="1 of 4").wait_for()
+    second.bring_to_front()
     second.locator("#progress-text", has_text="1 of 4").wait_for()
     press(second, "n u")
+    first.bring_to_front()
     first.locator("#progress-text", has_text="2 of 4").wait_for()
 
 
