@@ -29,14 +29,13 @@ _OUTCOME = ("tokens", "ner_tags", "spans", "dropped")  # keys that are written; 
 
 def _nfc(text: str) -> str:
     if not text.strip():
-        problem = "is empty; fill it in, or take the row out"
+        raise ValueError("is empty; fill it in, or take the row out")
     # Spans count code points, and a text that is composed later has fewer of them.
-    elif not unicodedata.is_normalized("NFC", text):
-        advice = "pass texts through unicodedata.normalize('NFC', text) first"
-        problem = f"is not in NFC; spans count NFC code points: {advice}"
-    else:
-        return text
-    raise ValueError(problem)
+    if not unicodedata.is_normalized("NFC", text):
+        raise ValueError(
+            "is not in NFC; spans count NFC code points: pass texts through unicodedata.normalize('NFC', text) first"
+        )
+    return text
 
 
 _Text = Annotated[str, AfterValidator(_nfc)]

@@ -53,21 +53,18 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
 
     def check(review: Review) -> None:
         entry = lexicon.of(review.language).get(review.concept)
-        latest = max(review.date, review.stamp[0][: len(review.date)])
         if entry is None:
-            problem = f"the lexicon has no entry {display(review.concept)} in {review.language}"
+            raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
         # In another revision of the lexicon an entry may have other texts, but not another idiom
-        elif entry.idiom != review.idiom:
-            problem = (
+        if entry.idiom != review.idiom:
+            raise MalformedError(
                 f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
                 f"{display(review.idiom)}; remove the line, and have the entry reviewed again"
             )
         # Nothing newer could replace a review after today
-        elif date.fromisoformat(latest) > today + _TIME_ZONES:
-            problem = f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it"
-        else:
-            return
-        raise MalformedError(problem)
+        latest = max(review.date, review.stamp[0][: len(review.date)])
+        if date.fromisoformat(latest) > today + _TIME_ZONES:
+            raise MalformedError(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
 
     reviews: list[Review] = []
     problems: list[Fault] = []

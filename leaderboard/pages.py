@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from leaderboard import exports, figures, formats, scripts, tables
 from leaderboard.board import RETRIEVAL_TASKS, Board, language_boards
+from leaderboard.data import BoardData
 from leaderboard.details import Values, missed_items, spelling_splits, task_part, trap_profiles
 from leaderboard.formats import ItemsFile, schema_path
 from leaderboard.ranking import Score
@@ -62,7 +63,7 @@ class Pages:
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
         of_tasks = []
         for task in self._data.tasks:
-            of_tasks.append((f"{task.lower()}.html", f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
+            of_tasks.append((_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
         navigation = [  # (title, links); a group of one link is that link
             ("", [("index.html", "Overview")]),
             ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
@@ -98,7 +99,7 @@ class Pages:
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
-            file = f"{task.lower()}.html"
+            file = _task_file(task)
             page = self._page(
                 "task.html",
                 TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
@@ -160,7 +161,7 @@ class Pages:
         n_tabs = len(links)
         if name in self._models_by_language:
             n_ranked = len(self._models_by_language[name].overall)
-            links.append(("language-models", f"{name}-{_LANGUAGE_MODELS}", "Language models", f"{n_ranked} ranked"))
+            links.append(("language-models", _models_file(name), "Language models", f"{n_ranked} ranked"))
         # That with the most ranked submissions; of several, the one with the most tasks
         default = max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
         for of_page in (*tabs, *([None] if older or not tabs else [])):  # None: older editions, or nothing at all
@@ -183,7 +184,7 @@ class Pages:
         parts = {"": models} | self._models_by_language
         selector = []
         for code, board in parts.items():
-            file = f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
+            file = _models_file(code)
             name = LANGUAGES[code].name if code else "All languages"
             selector.append((code, file, name, f"{len(board.overall)} ranked"))
         for code, file, *_ in selector:
@@ -217,7 +218,7 @@ class Pages:
                 rankings.append(("T1–T3", file, board.retrieval))
             for task in board.data.tasks:
                 if name in board.by_task[task]:
-                    file = f"{task.lower()}.html" if is_encoders else _LANGUAGE_MODELS
+                    file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
                     rankings.append((TASK_LABELS[task], file, board.by_task[task]))
         submission, is_compared = boards[0].by_id[name], boards[0] is self._board
         metadata = submission.metadata
@@ -251,19 +252,10 @@ class Pages:
         html = browser_part("html")
         yield "items.html", self._page("items.html", "Concepts", browser=html, concepts_file=scripts.CONCEPTS_FILE)
         bibtex = files("leaderboard").joinpath("templates", "citation.bib").read_text("utf-8")
-        # About how many texts a model encodes for retrieval; a query that is also a candidate is counted twice
-        queries: set[str] = set()
-        pools: dict[tuple[str, str], int] = {}
-        for subset in self._data.subsets:
-            if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
-                queries.update(subset.texts.values())
-                ranked = ("idiom" if subset.task == "T1" else "meaning", subset.language)
-                # The pool of a language is encoded once, however many subsets rank it
-                pools[ranked] = max(subset.pool, pools.get(ranked, 0))
         page = self._page(
             "submit.html",
             "Submit a model",
-            n_texts=len(queries) + sum(pools.values()),
+            n_texts=count_texts(self._data),
             bibtex=bibtex.replace("VERSION", version("turkic-idiom-tasks")).rstrip("\n"),
             rules=scripts.check_rules(self._data),
         )
@@ -349,6 +341,27 @@ def _reported(value: float | str | None) -> str:
         return value or "–"
     digits = 2 if round(value, 2) == value else 3
     return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}").replace("-", "−")
+
+
+def count_texts(data: BoardData) -> int:
+    """Return about how many texts a model encodes for retrieval; a query that is also a candidate is counted twice."""
+    queries: set[str] = set()
+    pools: dict[tuple[str, str], int] = {}
+    for subset in data.subsets:
+        if subset.task in RETRIEVAL_TASKS and subset.pool is not None:
+            queries.update(subset.texts.values())
+            field = "idiom" if subset.task == "T1" else "meaning"
+            # The pool of a language is encoded once, however many subsets rank it
+            pools[field, subset.language] = max(subset.pool, pools.get((field, subset.language), 0))
+    return len(queries) + sum(pools.values())
+
+
+def _models_file(code: str) -> str:
+    return f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
+
+
+def _task_file(task: str) -> str:
+    return f"{task.lower()}.html"
 
 
 def _json(value: BaseModel | dict[str, Any]) -> bytes:

@@ -46,16 +46,14 @@ SLUG_LENGTH = 80  # of the part before the hash
 
 def _plain_text(text: str) -> str:
     """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
-    hidden = [character for character in text if is_unseen(character) or not character.isprintable()]
-    if hidden:
-        fault = f"has the character {display(hidden[0])}, which cannot be seen; leave it out"
-    elif not text or text != text.strip():
-        fault = "is empty, or begins or ends with white space"
-    elif text != unicodedata.normalize("NFC", text):
-        fault = "is not in Unicode's normal form NFC"
-    else:
-        return text
-    raise ValueError(fault)
+    for character in text:
+        if is_unseen(character) or not character.isprintable():
+            raise ValueError(f"has the character {display(character)}, which cannot be seen; leave it out")
+    if not text or text != text.strip():
+        raise ValueError("is empty, or begins or ends with white space")
+    if text != unicodedata.normalize("NFC", text):
+        raise ValueError("is not in Unicode's normal form NFC")
+    return text
 
 
 _PLAIN: dict[str, Any] = {"format": "plain-text"}  # in the JSON Schema, what `_plain_text` checks

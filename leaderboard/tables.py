@@ -275,22 +275,22 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
         rows.append(row)
     keys = {key for column in columns for key in column.subsets}
     n = n_people(score for key, score in board.people.items() if key in keys)
-    people = []
-    for column in columns:
-        answered = [board.people[key] for key in column.subsets if key in board.people]
-        if not answered:
-            people.append((NO_SCORE, ""))
-            continue
-        # Corrected for chance as the column is: one with a floor shows the score as it is
-        floors = [0.0 if column.floor else subset.floor for subset in answered]
-        resampled = mean([subset.resampled.corrected(floor) for subset, floor in zip(answered, floors, strict=True)])
-        note = f"{sum(subset.n_items for subset in answered)} items"
-        if len(column.subsets) == 1:
-            note += f", best {shown_score((answered[0].best - floors[0]) / (1 - floors[0]))}"
-        elif len(answered) < len(column.subsets):
-            note += f", {len(answered)} of {len(column.subsets)} sets"
-        people.append((Score(resampled.score, resampled.interval()), note))
-    return Table(columns, rows, standings, n, people)
+    return Table(columns, rows, standings, n, [_people(board, column) for column in columns])
+
+
+def _people(board: Board, column: Column) -> tuple[Score, str]:
+    """Return the mean of the people in a column, corrected for chance as the column is, and of which items it is."""
+    answered = [board.people[key] for key in column.subsets if key in board.people]
+    if not answered:
+        return NO_SCORE, ""
+    floors = [0.0 if column.floor else subset.floor for subset in answered]
+    resampled = mean([subset.resampled.corrected(floor) for subset, floor in zip(answered, floors, strict=True)])
+    note = f"{sum(subset.n_items for subset in answered)} items"
+    if len(column.subsets) == 1:
+        note += f", best {shown_score((answered[0].best - floors[0]) / (1 - floors[0]))}"
+    elif len(answered) < len(column.subsets):
+        note += f", {len(answered)} of {len(column.subsets)} sets"
+    return Score(resampled.score, resampled.interval()), note
 
 
 def _listed(tab: Tab) -> list[str]:

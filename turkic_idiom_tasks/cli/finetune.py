@@ -18,14 +18,13 @@ from turkic_idiom_tasks.cli.output import print_experiment, print_line
 from turkic_idiom_tasks.encoders.names import TRUST_OPTION
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.io.files import check_folder
+from turkic_idiom_tasks.io.models import SettingsKind, checked
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.training.config import (
     MAX_SEED,
     SEEDS,
     RetrievalConfig,
-    SettingsKind,
     SpanConfig,
-    checked,
     is_first_process,
 )
 

@@ -6,7 +6,6 @@ import logging
 import os
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -147,7 +146,7 @@ def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool 
 
 def _print_status(grid: Grid, states: Mapping[Cell, str], *, cells: bool = False) -> None:
     """Print a matrix of the models and regimes, the failures and other remarks, and the estimate."""
-    from turkic_idiom_tasks.report.grid_report import estimate, remarks
+    from turkic_idiom_tasks.report.grid_report import estimate, matrix, remarks, summary
     from turkic_idiom_tasks.runs.grid import STATES
 
     # Read before anything is printed, because a record may be damaged
@@ -155,9 +154,7 @@ def _print_status(grid: Grid, states: Mapping[Cell, str], *, cells: bool = False
     if cells:
         for cell, state in states.items():
             print_line(f"{state:8s}{cell}")
-    counts_by_model: dict[str, dict[str, Counter[str]]] = {}  # model -> regime -> number of cells in each state
-    for cell, state in states.items():
-        counts_by_model.setdefault(cell.model, {}).setdefault(cell.regime, Counter())[state] += 1
+    counts_by_model = matrix(states)
     regimes = dict.fromkeys(regime for counts_by_regime in counts_by_model.values() for regime in counts_by_regime)
     rows = []
     for model, counts_by_regime in counts_by_model.items():
@@ -169,7 +166,4 @@ def _print_status(grid: Grid, states: Mapping[Cell, str], *, cells: bool = False
     print_rows(rows, sys.stdout, head=["model", *regimes])
     for remark in remarks(headers, failures):
         print_line(remark)
-    total = Counter(states.values())
-    parts = [f"{total[state]} {state}" for state in STATES if total[state]]
-    noun = "cell" if len(states) == 1 else "cells"
-    print_line(f"\n{len(states)} {noun}: {', '.join(parts)}\n{estimate(states, headers)}")
+    print_line(f"\n{summary(states)}\n{estimate(states, headers)}")

@@ -15,10 +15,10 @@ from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.options import assigned
 from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.models import checked
 from turkic_idiom_tasks.io.progress import progress
 from turkic_idiom_tasks.io.reading import first_fault, printable, read_yaml
 from turkic_idiom_tasks.languages import get_language
-from turkic_idiom_tasks.training.config import checked
 
 if TYPE_CHECKING:
     from hub_datasets.questions import Asking, Question, Reply

@@ -81,8 +81,8 @@ def run_command(
 
     Example: turkic-idiom run -m turkic-idiom/char-ngrams -m FacebookAI/xlm-roberta-base --pooling all
     """
+    from turkic_idiom_tasks.io.models import checked
     from turkic_idiom_tasks.runs.run_options import ModelSettings, make_options
-    from turkic_idiom_tasks.training.config import checked
 
     options = make_options(
         tasks=tasks or (),
@@ -103,16 +103,13 @@ def run_command(
     from turkic_idiom_tasks.report.frame import report_run, to_json
     from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
 
-    conflict = None  # what is wrong with the options as a whole
     if (options.query_prompt or options.document_prompt) and not base_url:
-        conflict = "--set query_prompt, document_prompt: apply to models on a server; add --base-url"
-    elif base_url and (revision or options.device):
-        conflict = "--revision, device: do not apply to models on a server; leave them out, or --base-url"
-    elif submission is not None and (len(models) > 1 or options.tasks != (SEMEVAL_STS,)):
-        conflict = "--submission: takes one model and -t SemEvalIdiomSTS; give one -m, and no other task"
-    if conflict:
-        raise usage_error(conflict)
+        raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
+    if base_url and (revision or options.device):
+        raise usage_error("--revision, device: do not apply to models on a server; leave them out, or --base-url")
     if submission is not None:
+        if len(models) > 1 or options.tasks != (SEMEVAL_STS,):
+            raise usage_error("--submission: takes one model and -t SemEvalIdiomSTS; give one -m, and no other task")
         check_outputs({"--submission": submission})
         write_text(submission, semeval_submission(models[0], options))
         return

@@ -234,16 +234,14 @@ def _n_bytes(values: pa.Array) -> int:
 def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     """Return the data files that match a pattern of the README; none may be outside the folder."""
     relative_parts(pattern)
-    paths: set[Path] = set()
-    problem = ""
     try:
         matches = list(folder.glob(pattern))
-        paths = {path for path in matches if path.suffix in SUFFIXES and path.is_file()}
-        # Files of other formats are not downloaded, so a pattern for them matches nothing.
-        if not matches and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES):
-            problem = f"there is no file {display(pattern)}"
     except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
-        problem = f"the path {display(pattern)} cannot be used: {first_line(error)}"
+        raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
+    # Files of other formats are not downloaded, so a pattern for them matches nothing.
+    if not matches and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES):
+        raise MalformedError(f"there is no file {display(pattern)}")
+    paths = {path for path in matches if path.suffix in SUFFIXES and path.is_file()}
     for path in sorted(paths):
         # Nothing is reached through a link, except that a downloaded file may be one into the client's cache. Otherwise
         # somebody else's dataset could name private files of its reader, or of another dataset in the same cache.
@@ -253,7 +251,6 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
         if checked.parts:  # a downloaded file may lie beside the README
             inner_path(folder, checked.as_posix())
         if cache is not None and is_cached and not path.resolve().is_relative_to(cache.resolve()):
-            problem = f"the path {display(relative.as_posix())} leads out of the cache of the Hub's client"
-    if problem:
-        raise MalformedError(problem)
+            place = display(relative.as_posix())
+            raise MalformedError(f"the path {place} leads out of the cache of the Hub's client")
     return paths

@@ -109,10 +109,10 @@ def lexicon_sentences(lexicon: Lexicon, language: str) -> dict[str, list[TaggedS
             name = f"{concept}/{number}"
             sentences[split].append(tag_sentence(name, language, entry.idiom, further.text, further.spans))
         # Most sentences of a text have no idiom, and a tagger that has seen few such sentences marks too much.
-        for field in ("literal_example", "paraphrase", "literal_paraphrase"):
-            text = getattr(entry, field)
-            if text is not None:
-                sentences[split].append(tag_sentence(f"{concept}/{field}", language, entry.idiom, text, ()))
+        triple = {"literal_example": entry.literal_example, "paraphrase": entry.paraphrase}
+        for field, literal in (triple | {"literal_paraphrase": entry.literal_paraphrase}).items():
+            if literal is not None:
+                sentences[split].append(tag_sentence(f"{concept}/{field}", language, entry.idiom, literal, ()))
     return sentences
 
 

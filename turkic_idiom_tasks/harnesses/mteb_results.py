@@ -31,12 +31,15 @@ from turkic_idiom_tasks.results.record import (
     Header,
     OtherFormatError,
     Record,
+    check_data,
     read_header,
     read_record,
     write_record,
 )
 from turkic_idiom_tasks.results.scored import score_record
 from turkic_idiom_tasks.splits import TEST
+
+_ELSEWHERE = "choose another --out, or pass --overwrite"  # advice where a folder has results of other data
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,7 @@ class TaskFolder:
         """Raise InputError if there is a file of mteb that is of other data, or cannot be read."""
         view = self._read_view(lenient=False)
         if view is not None:
-            self._check_revision(self.view, view["dataset_revision"])
+            check_data(self.view, view["dataset_revision"], self.dataset, what="scores", advice=_ELSEWHERE)
 
     def read_header(self, subset: str) -> Header | None:
         """Return the header of a finished result of this model on this data; None if there is no result.
@@ -78,7 +81,7 @@ class TaskFolder:
         if not path.is_file():
             return None
         header = read_header(path)
-        self._check_revision(path, header.data.revision)
+        check_data(path, header.data.revision, self.dataset, what="scores", advice=_ELSEWHERE)
         revision = None if self.meta.revision == NO_REVISION else self.meta.revision
         stated = [(row.task, row.subset) for row in header.subsets]
         is_same_model = (header.model.name, header.model.revision) == (self.meta.name, revision)
@@ -167,10 +170,3 @@ class TaskFolder:
             raise InputError(f"{self.view}: not a result file; delete it or pass --overwrite") from error
         view: dict[str, Any] = json.loads(result.model_dump_json())
         return view
-
-    def _check_revision(self, path: Path, revision: str) -> None:
-        if revision != self.dataset.revision:
-            raise InputError(
-                f"{path}: scores of other data (revision {revision[:12]}; the data in use, {self.dataset.path}, has "
-                f"{self.dataset.revision[:12]}); choose another --out, or pass --overwrite"
-            )

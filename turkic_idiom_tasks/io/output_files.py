@@ -25,30 +25,25 @@ def check_outputs(
     option_of: dict[Path, str] = {}
     for option, path in outputs.items():
         place = real_path(path)  # so that a link is the file that it leads to
-        uses = [
-            f"this command reads {source}" for source in filter(None, inputs) if place.is_relative_to(real_path(source))
-        ]
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory; {option} takes the name of a file")
+        for source in filter(None, inputs):
+            if place.is_relative_to(real_path(source)):
+                raise usage_error(f"{path}: this command reads {source}; choose another {option}")
         other = option_of.setdefault(place, option)
         if other != option:
-            uses.append(f"is the file of {other} as well")
-        if uses:
-            raise usage_error(f"{path}: {uses[0]}; choose another {option}")
+            raise usage_error(f"{path}: is the file of {other} as well; choose another {option}")
         # A command that goes on with answers that are paid for, or with a folder that it updates, may replace its own
         # file while nobody has changed it: the record beside the file has hashes of what was written.
         is_ours = False
         if command is not None and _record(path, command).is_file():
             hashes = _record(path, command).read_text("utf-8").split()
-            is_ours = path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() in hashes
-        problem = ""
-        if path.is_dir():
-            problem = f"is a directory; {option} takes the name of a file"
+            is_ours = path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() in hashes
         # A link that leads nowhere is there too, and would be replaced.
-        elif os.path.lexists(path) and not overwrite and not is_ours:
+        if os.path.lexists(path) and not overwrite and not is_ours:
             problem = "exists" if command is None else "was not written by this command, or was changed since"
             advice = "remove it" if overwrite is None else "add --overwrite"
-            problem += f"; choose another {option}, or {advice}"
-        if problem:
-            raise InputError(f"{path}: {problem}")
+            raise InputError(f"{path}: {problem}; choose another {option}, or {advice}")
 
 
 def write_output(path: Path, text: str, *, command: str) -> None:

@@ -168,15 +168,12 @@ def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
         text = decoder.decompress(data, limit + 1)  # zeros unpack to a thousand times their size
     except zlib.error as error:
         raise MalformedError(f"not a gzip file ({error})") from error
-    problem = ""
     if len(text) > limit:
-        problem = f"more than the {limit:,} bytes that are allowed, once unpacked"
-    elif not decoder.eof:
-        problem = "a gzip file that is cut short"
-    elif decoder.unused_data:
-        problem = f"{len(decoder.unused_data):,} bytes after the end of the gzip stream"
-    if problem:
-        raise MalformedError(problem)
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed, once unpacked")
+    if not decoder.eof:
+        raise MalformedError("a gzip file that is cut short")
+    if decoder.unused_data:
+        raise MalformedError(f"{len(decoder.unused_data):,} bytes after the end of the gzip stream")
     return text
 
 

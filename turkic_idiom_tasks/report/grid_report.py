@@ -1,4 +1,4 @@
-"""Report on a grid: an estimate of the time for the missing cells, and what is to be known about the others."""
+"""Report on a grid: states by model and regime, failures, and an estimate of the time for the missing cells."""
 
 from __future__ import annotations
 
@@ -8,9 +8,24 @@ from statistics import mean
 
 from turkic_idiom_tasks.results.record import Header, differing_majors
 from turkic_idiom_tasks.runs.cells import Cell
-from turkic_idiom_tasks.runs.grid import MISSING
+from turkic_idiom_tasks.runs.grid import MISSING, STATES
 
 _MINUTE, _HOUR = 60, 3600
+
+
+def matrix(states: Mapping[Cell, str]) -> dict[str, dict[str, Counter[str]]]:
+    """Return model -> regime -> number of cells in each state, in the order of the grid file."""
+    counts: dict[str, dict[str, Counter[str]]] = {}
+    for cell, state in states.items():
+        counts.setdefault(cell.model, {}).setdefault(cell.regime, Counter())[state] += 1
+    return counts
+
+
+def summary(states: Mapping[Cell, str]) -> str:
+    """Return the number of cells, and the number of cells in each state."""
+    counts = Counter(states.values())
+    parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+    return f"{len(states)} cell{'' if len(states) == 1 else 's'}: {', '.join(parts)}"
 
 
 def estimate(states: Mapping[Cell, str], headers: Mapping[Cell, Header]) -> str:

@@ -327,17 +327,14 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
     sizes_at: dict[int, list[int]] = {}  # above -> tied of each document that claims this place
     for item in rows if isinstance(rows, list) else [rows]:
         is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
-        document, above, tied = item if is_triple else (-1, 0, 0)
-        problem = ""
-        if document not in hidden or document in places:
-            problem = (
+        if not is_triple or item[0] not in hidden or item[0] in places:
+            raise MalformedError(
                 "beyond must list [position, above, tied] of relevant documents that the ranking does not list, not "
                 f"{display(item)}"
             )
-        elif not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
-            problem = f"{display(item)} is no place behind the listed documents"
-        if problem:
-            raise MalformedError(problem)
+        document, above, tied = item
+        if not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
+            raise MalformedError(f"{display(item)} is no place behind the listed documents")
         places[document] = (above, tied)
         sizes_at.setdefault(above, []).append(tied)
     end = n_listed

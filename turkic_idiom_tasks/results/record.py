@@ -52,6 +52,7 @@ PACKAGES = (OWN_PACKAGE, "mteb", "sentence-transformers", "transformers", "torch
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 _AGAIN = "delete the file and compute it again"
+_NAME_DATA = "name its data with --data, or run the model again on the data in use"
 
 
 class OtherFormatError(InputError):
@@ -221,12 +222,14 @@ def read_record(path: Path, dataset: Dataset) -> Record:
     return Record(header, predictions, path)
 
 
-def check_data(path: Path, revision: str, dataset: Dataset) -> None:
+def check_data(
+    path: Path, revision: str, dataset: Dataset, *, what: str = "a result", advice: str = _NAME_DATA
+) -> None:
     """Raise an InputError with both revisions if a result is not of the data in use."""
     if revision != dataset.revision:
         raise InputError(
-            f"{path}: a result of other data (revision {display(revision[:12])}; the data in use, {dataset.path}, has "
-            f"{dataset.revision[:12]}); name its data with --data, or run the model again on the data in use"
+            f"{path}: {what} of other data (revision {display(revision[:12])}; the data in use, {dataset.path}, has "
+            f"{dataset.revision[:12]}); {advice}"
         )
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.io.models import checked
 from turkic_idiom_tasks.io.reading import display, read_yaml
 from turkic_idiom_tasks.runs.cells import CellKind, nearest
 from turkic_idiom_tasks.runs.idiomaticity import IdiomaticityCells
 from turkic_idiom_tasks.runs.retrieval import RetrievalCells
 from turkic_idiom_tasks.runs.similarity import SimilarityCells
 from turkic_idiom_tasks.runs.spans import SpanCells
-from turkic_idiom_tasks.training.config import checked
 
 KINDS: dict[str, type[CellKind]] = {
     kind.name: kind for kind in (RetrievalCells, SpanCells, SimilarityCells, IdiomaticityCells)

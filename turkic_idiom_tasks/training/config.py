@@ -1,17 +1,15 @@
 """Settings of fine-tuning, named as in a grid file and after ``--set``, and the processes that torchrun starts."""
 
 # Nothing heavy is imported, so that a command line or a grid file can be checked before torch is loaded
-import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, model_validator
 
 from turkic_idiom_tasks.encoders.names import POOLINGS, REPLACE_ALL, REPLACE_SELECTED
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import faults, first_fault
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.tasks.spans.subwords import Labelling
 
 MNRL, COSINE, SIMCSE = "mnrl", "cosine", "simcse"
@@ -140,9 +138,6 @@ class IdiomaticityConfig(TrainerSettings):
     max_length: PositiveInt = 128  # sub-words of a sentence, or of a pair, that are used
 
 
-SettingsKind = TypeVar("SettingsKind", bound=BaseModel)
-
-
 def check_token_inputs(
     replacements: Collection[str], *, classifier: str | Path | None, sentences: str | Path | None
 ) -> None:
@@ -160,26 +155,6 @@ def check_token_inputs(
         problems.append(f"sentences {sentences} for pre-training: they teach idiom tokens; choose all or select")
     if problems:
         raise usage_error("; ".join(problems))
-
-
-def checked(
-    kind: type[SettingsKind], settings: Mapping[str, object], *, place: str = "", exit_code: int = 2
-) -> SettingsKind:
-    """Return settings as one of the classes above; InputError names what cannot be used.
-
-    The place begins the message. The exit code is that of an argument unless it is given.
-    """
-    try:
-        # as JSON, because pydantic then accepts a list as a tuple, but still no text or yes as a number
-        return kind.model_validate_json(json.dumps(dict(settings), default=str))  # YAML makes dates of some texts
-    except ValidationError as error:
-        # The first alone: in JSON, a wrong item makes its tuple too short as well
-        first = error.errors(include_url=False)[0]
-        is_of_several = first["type"] == "value_error" and isinstance(first["input"], Mapping)
-        problem = first_fault(error) if is_of_several else faults(error)[0]
-        if first["type"] == "extra_forbidden":
-            problem += f"; known: {', '.join(kind.model_fields)}"
-        raise InputError(f"{place}: {problem}" if place else problem, exit_code=exit_code) from error
 
 
 def is_first_process() -> bool:
