@@ -35,6 +35,15 @@ def watch(page, wrong):
     page.on("request", lambda request: None if request.url.startswith(is_local) else wrong.append(request.url))
 
 
+def saved_file(page, save, folder):
+    """Where the file is put that a page saves when `save()` is called; a busy machine may need a minute."""
+    with page.expect_download(timeout=90_000) as download:
+        save()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
 def axe_findings(page, *, impacts=IMPACTS):
     """What axe finds on a page: (rule, element) of each violation with such an impact."""
     from axe_playwright_python.sync_playwright import Axe

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from hub_datasets.review import WORDS
-from tests.browser_pages import axe_findings, watched_pages
+from tests.browser_pages import axe_findings, saved_file, watched_pages
 from tests.hub_datasets.conftest import read_lines
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
@@ -137,10 +137,8 @@ def test_the_page_by_keyboard_and_on_a_phone(page_file, browser, tmp_path):
         page.click("#switch")
         page.wait_for_function("document.documentElement.lang === 'en'")
         assert "Save my answers" in page.inner_text("#save")
-        with page.expect_download() as download:
-            page.click("#save")
-        file = tmp_path / download.value.suggested_filename
-        download.value.save_as(file)
+        assert (page.input_value("#native"), page.input_value("#age")) == ("Türkçe", "60 or older")
+        file = saved_file(page, lambda: page.click("#save"), tmp_path)
     saved = json.loads(file.read_text("utf-8"))
     assert re.fullmatch(r"answers-[0-9a-f]{8}\.json", file.name)
     assert saved["profile"] == {"native": "Türkçe", "region": "", "age": "60 or older"}

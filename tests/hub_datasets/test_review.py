@@ -10,7 +10,7 @@ import pytest
 
 from hub_datasets.questionnaire import PAGE as QUESTIONNAIRE
 from hub_datasets.review import PAGE, WORDS, review_page, sample
-from tests.browser_pages import axe_findings, watched_pages
+from tests.browser_pages import axe_findings, saved_file, watched_pages
 from tests.dataset.conftest import concepts_of
 from tests.hub_datasets.conftest import HOSTILE, read_lines
 from turkic_idiom_tasks.errors import InputError
@@ -157,10 +157,7 @@ def pressed(page):
 
 def exported(page, tmp_path):
     """The name of the file that the page exports, and its rows."""
-    with page.expect_download() as download:
-        page.keyboard.press("x")
-    path = tmp_path / download.value.suggested_filename
-    download.value.save_as(path)
+    path = saved_file(page, lambda: page.keyboard.press("x"), tmp_path)
     return path, read_lines(path)
 
 
