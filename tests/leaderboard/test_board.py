@@ -44,17 +44,6 @@ def test_a_group_ends_at_the_first_model_worse_than_its_best(between, last, allo
     assert standings.pairs == pairs
 
 
-def test_a_concept_is_drawn_for_all_tasks_at_once():
-    data = make_data(40, languages=TWO)
-    ndcg = np.random.default_rng(5).uniform(0.2, 0.8, size=40)
-    opposite = {("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
-    means = make_board([scored_of("one", data, opposite)], data).means
-    joint = mean([means["T2"]["one"], means["T3"]["one"]]).interval()
-    alone = means["T3"]["one"].interval()
-    assert joint.high - joint.low < 1e-9  # the tasks cancel in every draw
-    assert alone.high - alone.low > 0.05
-
-
 def test_scores_are_those_of_the_one_resampler_and_a_provisional_language_decides_no_rank_but_its_own():
     task, data = SPANS, make_data(50, few={"gag": 12})
     submission, certain = make_scored("all", data, skill=0.2, seed=6), make_scored("certain", data, skill=0.5, seed=7)
