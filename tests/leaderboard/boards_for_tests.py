@@ -34,9 +34,7 @@ HOSTILE = (
 )
 
 
-def make_data(
-    n=40, *, languages=("tr", "az", "tk", "gag", "uz"), text="{language} idiom {concept}", few=None, extra=()
-):
+def make_data(n=40, *, languages=("tr", "az", "tk", "gag", "uz"), text="{language} {concept}", few=None, extra=()):
     """The four tasks and extra ones with `n` concepts in each language; `few` maps a language to its own number."""
     subsets = []
     for task in (*ALL_TASKS, *extra):

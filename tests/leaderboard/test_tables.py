@@ -149,10 +149,8 @@ def test_the_ranks_of_a_language_are_its_own():
         scored_of("azeri", data, {("T2", "tur"): [FLOOR] * 40, ("T2", "azj"): [1] * 40}),
         scored_of("only-tr", data, {("T2", "tur"): [FLOOR] * 20 + [1] * 20}),
     ]
-    by_language = tabs_by_language(make_board(submissions, data))
-    turkish, azerbaijani = (
-        next(tab for tab in by_language[code] if tab.name == RETRIEVAL_TAB).standings for code in TWO
-    )
+    tabs = tabs_by_language(make_board(submissions, data))
+    turkish, azerbaijani = (next(tab for tab in tabs[code] if tab.name == RETRIEVAL_TAB).standings for code in TWO)
     assert {name: place.rank for name, place in turkish.places.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
     # corrected: (1 + 0) / 2 for the model that has half of the queries right
     assert turkish["only-tr"].score == pytest.approx(0.5)
