@@ -17,7 +17,7 @@ from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, ItemAnswers, find_items, item_subsets, row_digest
-from turkic_idiom_tasks.results.predictions import SPANS
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, ScoredSubset
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 
@@ -34,9 +34,7 @@ HOSTILE = (
 )
 
 
-def make_data(
-    n=40, *, languages=("tr", "az", "tk", "gag", "uz"), text="{language} idiom {concept}", few=None, extra=()
-):
+def make_data(n=40, *, languages=("tr", "az", "tk", "gag", "uz"), text="{language} {concept}", few=None, extra=()):
     """The four tasks and extra ones with `n` concepts in each language; `few` maps a language to its own number."""
     subsets = []
     for task in (*ALL_TASKS, *extra):
@@ -155,6 +153,23 @@ def make_submissions(data):
         submissions.append(make_scored(f"shots-{n}", data, skill=0.3, seed=40, tasks=("spans",), **about))
     turkish = make_scored("turkish", data, skill=0.3, seed=9, tasks=("T2",))
     return [*submissions, replace(turkish, subsets=turkish.subsets[:1])]
+
+
+def random_rankings(dataset, task, subset, seed):
+    pool = dataset.pool(task, subset)
+    shape = (len(pool.queries), len(pool.documents))
+    return Rankings.from_similarities(pool, np.random.default_rng(seed).random(shape))
+
+
+def random_tags(dataset, language, seed):
+    """Tags that are right now and then."""
+    generator = np.random.default_rng(seed)
+    sentences = dataset.test_sentences(language)
+    letters = []
+    for row in sentences.rows:
+        is_right = generator.random() < 0.5
+        letters.append("".join(tag[0] if is_right else "O" for tag in row.tags))
+    return Tags(sentences, tuple(letters))
 
 
 def gold(item, is_open):

@@ -23,17 +23,18 @@ from tests.leaderboard.boards_for_tests import (
     make_metadata,
     make_submissions,
     near,
+    random_tags,
     save_person,
 )
 from turkic_idiom_tasks.dataset import open_dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.lexicon.editions import editions
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.item_answers import GENERATION, ItemAnswers, find_items
 from turkic_idiom_tasks.results.people import read_person, score_people
-from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Similarities, Tags
+from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Similarities
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.splits import retrieval_split, span_split
 from turkic_idiom_tasks.tasks.items.item_types import MEANING
@@ -42,10 +43,6 @@ from turkic_idiom_tasks.tasks.items.open_tasks import CLOZE_OPEN
 CODES = ("tr", "az", "uz")
 _KNOWN = ("dil", "el", "kalp", "su", "ev", "yol", "gece")  # to the untrained models, and letters of every alphabet
 WORDS = [f"{one} {other}" for one, other in permutations(_KNOWN, 2)][:20]
-
-
-def _kind(concept):
-    return retrieval_split(concept) == "test", span_split(concept) == "test"
 
 
 def _entry(concept, word, code):
@@ -61,7 +58,7 @@ def submission_lexicon(tmp_path_factory):
     """Twenty concepts in Turkish and Azerbaijani, sixteen of them in Uzbek; fourteen queries, eight test sentences."""
     concepts = []
     for kind, n in (((True, True), 8), ((True, False), 6), ((False, False), 6)):  # test concepts of retrieval, of spans
-        concepts += concepts_of(kind, n, of=_kind)
+        concepts += concepts_of(kind, n, of=lambda one: (retrieval_split(one) == "test", span_split(one) == "test"))
     pairs = list(zip(concepts, WORDS, strict=True))
     kept = {"uz": pairs[2:-2]}
     entries = {code: [_entry(concept, word, code) for concept, word in kept.get(code, pairs)] for code in CODES}
@@ -77,22 +74,17 @@ def submission_dataset(submission_lexicon):
 
 @pytest.fixture(scope="session")
 def submission_predictions(submission_dataset):
-    """(task, subset) -> sound predictions: shuffled rankings, the first of each with a tie, and tags often right."""
+    """(task, subset) -> sound predictions: random rankings, the first of each with a tie, and tags."""
     generator = np.random.default_rng(5)
     predictions = {}
     for task in TASKS:
         for subset in submission_dataset.subsets(task):
             pool = submission_dataset.pool(task, subset)
-            shape = (len(pool.queries), len(pool.documents))
-            similarities = generator.permuted(np.tile(np.arange(shape[1], dtype=float), (shape[0], 1)), axis=1)
-            similarities[0] = np.where(similarities[0] == shape[1] - 1, 1, 0)  # one document first, the others tie
+            similarities = generator.random((len(pool.queries), len(pool.documents)))
+            similarities[0] = similarities[0] == similarities[0].max()  # one document first, the others tie
             predictions[task, subset] = Rankings.from_similarities(pool, similarities)
     for language in submission_dataset.span_languages:
-        sentences = submission_dataset.test_sentences(language)
-        letters = []
-        for number, row in enumerate(sentences.rows):
-            letters.append("".join(tag[0] for tag in row.tags) if number % 3 else "O" * len(row.tags))
-        predictions[SPANS, language] = Tags(sentences, tuple(letters))
+        predictions[SPANS, language] = random_tags(submission_dataset, language, 5)
     return predictions
 
 
@@ -145,6 +137,17 @@ def submission_folder(tmp_path, submission_metadata, submission_content):
     return make_submission(tmp_path / "submissions", submission_metadata, submission_content)
 
 
+@pytest.fixture
+def add_submission(submission_folder, submission_metadata, submission_content):
+    """A function that adds a submission with other metadata and the same predictions, and returns its folder."""
+
+    def run(**changes):
+        metadata = submission_metadata.model_copy(update=changes)
+        return make_submission(submission_folder.parent, metadata, submission_content)
+
+    return run
+
+
 def make_submission(place, metadata, content):
     """A submission's folder, with this metadata and the predictions of `content`."""
     folder = place / slug(metadata)
@@ -187,23 +190,18 @@ class Spoiler:
         self.folder = folder
 
     def fields(self, **changes):
-        path = self.folder / METADATA_FILE
-        value = json.loads(path.read_text("utf-8")) | changes
-        path.write_text(json.dumps({key: field for key, field in value.items() if field is not ...}), "utf-8")
-
-    def text(self, content):
-        (self.folder / METADATA_FILE).write_bytes(content)
+        value = json.loads((self.folder / METADATA_FILE).read_bytes()) | changes
+        kept = {key: field for key, field in value.items() if field is not ...}
+        self.file(METADATA_FILE, json.dumps(kept).encode())
 
     def swap(self, old, new):
         """Replaces a part of the text of ``submission.json``."""
-        path = self.folder / METADATA_FILE
-        before = path.read_bytes()
+        before = (self.folder / METADATA_FILE).read_bytes()
         assert old in before
-        path.write_bytes(before.replace(old, new, 1))
+        self.file(METADATA_FILE, before.replace(old, new, 1))
 
     def rows(self, change, name="T1.jsonl.gz"):
-        rows = read_lines(self.folder / name)
-        write_lines(self.folder / name, change(rows))
+        write_lines(self.folder / name, change(read_lines(self.folder / name)))
 
     def row(self, number, name="T1.jsonl.gz", **changes):
         self.rows(lambda rows: [*rows[:number], rows[number] | changes, *rows[number + 1 :]], name)
@@ -214,16 +212,8 @@ class Spoiler:
     def raw(self, line):
         self.rows(lambda rows: [*rows[:2], line, *rows[3:]])
 
-    def bytes(self, change):
-        self.file("T1.jsonl.gz", change((self.folder / "T1.jsonl.gz").read_bytes()))
-
     def file(self, name, content=b""):
         (self.folder / name).write_bytes(content)
-
-
-@pytest.fixture
-def submission_spoiler(submission_folder):
-    return Spoiler(submission_folder)
 
 
 @pytest.fixture(scope="session")
@@ -231,17 +221,11 @@ def shared_site(tmp_path_factory):
     """A site of every kind of submission: its board and its folder, which tests only read."""
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
     first_edition = next(iter(editions()))
-    metadata = make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition)
-    older = {"older": metadata}
+    older = {"older": make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition)}
     board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=older)
     folder = tmp_path_factory.mktemp("site")
     write_site(board, folder, repository="https://github.com/org/idioms", built=date(2026, 11, 30))
     return SimpleNamespace(board=board, folder=folder)
-
-
-@pytest.fixture(scope="session")
-def site(shared_site):
-    return f"file://{shared_site.folder}"
 
 
 @pytest.fixture
@@ -268,8 +252,8 @@ def both_site(answers_dataset, answers_metadata, tmp_path_factory):
     dataset, submissions = answers_dataset, []
     for name in ("org/even", "org/first"):
         predictions = {}
-        for task in TASKS:
-            for subset in dataset.subsets(task) if task in ("T1", "T2", "T3") else ():
+        for task in PAPER_TASKS:
+            for subset in dataset.subsets(task):
                 pool = dataset.pool(task, subset)
                 similarities = np.tile(-np.arange(len(pool.documents), dtype=float), (len(pool.queries), 1))
                 for row in range(0, len(pool.queries) if name == "org/even" else 0, 2):

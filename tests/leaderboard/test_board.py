@@ -10,30 +10,12 @@ from hypothesis import strategies as st
 from leaderboard.board import language_boards, make_board
 from leaderboard.exports import records_of
 from leaderboard.ranking import Standings
-from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
+from tests.leaderboard.boards_for_tests import make_data, make_scored, scored_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import FEW, Stratum, difference, mean, resample, resample_models
 from turkic_idiom_tasks.results.predictions import SPANS
 
-TURKISH_AND_AZERBAIJANI = ("tr", "az")
-
-
-def test_the_macro_score_is_the_mean_of_chance_corrected_tasks():
-    data = make_data(2, languages=TURKISH_AND_AZERBAIJANI)
-    values = {
-        ("T1", "tur-azj"): [1, 1],  # corrected 1
-        ("T2", "tur"): [1, 1],  # corrected 1
-        ("T2", "azj"): [FLOOR, FLOOR],  # corrected 0, so the task has 0.5
-        ("T3", "tur-azj"): [1, FLOOR],  # mean (1 + floor) / 2, corrected 0.5
-        (SPANS, "tr"): [[1, 1, 1], [1, 1, 1]],  # F1 1
-        (SPANS, "az"): [[0, 1, 1], [1, 2, 1]],  # F1 2 * 1 / (3 + 2) = 0.4, so the task has 0.7
-    }
-    board = make_board([scored_of("one", data, values)], data)
-    scores = {task: standings["one"].score for task, standings in board.by_task.items()}
-    assert scores == pytest.approx({"T1": 1.0, "T2": 0.5, "T3": 0.5, SPANS: 0.7})
-    assert board.retrieval["one"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
-    assert board.overall["one"].score == pytest.approx((1 + 0.5 + 0.5 + 0.7) / 4)
-    assert board.overall.places == {"one": (1, 1, (1, 1))}
+TWO = ("tr", "az")
 
 
 @pytest.mark.parametrize(
@@ -62,40 +44,22 @@ def test_a_group_ends_at_the_first_model_worse_than_its_best(between, last, allo
     assert standings.pairs == pairs
 
 
-def test_a_concept_is_drawn_for_all_tasks_at_once():
-    data = make_data(40, languages=TURKISH_AND_AZERBAIJANI)
-    ndcg = np.random.default_rng(5).uniform(0.2, 0.8, size=40)
-    opposite = {("T2", "tur"): 1 - ndcg, ("T2", "azj"): 1 - ndcg, ("T3", "tur-azj"): ndcg}
-    means = make_board([scored_of("one", data, opposite)], data).means
-    joint = mean([means["T2"]["one"], means["T3"]["one"]]).interval()
-    alone = means["T3"]["one"].interval()
-    assert joint.high - joint.low < 1e-9  # the tasks cancel in every draw
-    assert alone.high - alone.low > 0.05
-
-
-def test_intervals_are_those_of_the_one_resampler():
+def test_scores_are_those_of_the_one_resampler_and_a_provisional_language_decides_no_rank_but_its_own():
     task, data = SPANS, make_data(50, few={"gag": 12})
-    submission = make_scored("one", data, skill=0.4, seed=6)
-    board = make_board([submission, make_scored("two", data, seed=7)], data)
-    strata = {score.subset: Stratum(score.concepts, score.sums) for score in submission.of_task(task)}
-    certain = [subset for subset in data.of_task(task) if subset.language != "gag"]  # it is provisional
-    expected = mean([resample({s.name: strata[s.name]}).corrected(s.floor) for s in certain])
-    assert board.by_task[task]["one"].interval == expected.interval()
-    assert board.by_task[task]["one"].score == expected.score
-    for subset, stratum in strata.items():
-        assert board.intervals["one"][task, subset] == resample({subset: stratum}).interval()
-
-
-def test_a_provisional_language_decides_no_rank_but_those_of_its_own_board():
-    data = make_data(50)
-    everything, certain = make_scored("all", data, skill=0.2, seed=6), make_scored("certain", data, skill=0.5, seed=7)
+    submission, certain = make_scored("all", data, skill=0.2, seed=6), make_scored("certain", data, skill=0.5, seed=7)
     certain = replace(certain, subsets=tuple(score for score in certain.subsets if score.language != "gag"))
-    board = make_board([everything, certain], data)
+    board = make_board([submission, certain], data)
+    strata = {score.subset: Stratum(score.concepts, score.sums) for score in submission.of_task(task)}
+    expected = mean([resample({name: strata[name]}) for name in strata if name != "gag"])  # which is provisional
+    assert board.by_task[task]["all"].interval == expected.interval()
+    assert board.by_task[task]["all"].score == expected.score
+    for subset, stratum in strata.items():
+        assert board.intervals["all"][task, subset] == resample({subset: stratum}).interval()
     assert [(name, place.rank) for name, place in board.overall.places.items()] == [("certain", 1), ("all", 2)]
     assert list(language_boards(board)["gag"].overall) == ["all"]
 
 
-LAW_DATA = make_data(20, languages=TURKISH_AND_AZERBAIJANI, few={"az": 12})
+LAW_DATA = make_data(20, languages=TWO, few={"az": 12})
 
 
 @st.composite

@@ -57,17 +57,21 @@ def test_the_groups_are_those_of_the_command_run(submission_dataset):
         assert subset.spelling_free == frozenset(free)
 
 
-def test_the_forest_of_a_tab_has_its_models_by_task():
-    data = make_data(30)
-    strong = make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"))
-    board = make_board([make_scored("weak", data, skill=0.3), strong], data)
+def test_the_forest_of_a_tab_has_its_models_by_task_and_labels_that_tell_them_apart():
+    data, same = make_data(30), {"name": "org/same"}
+    submissions = [
+        make_scored("strong", data, skill=0.9, tasks=("T1", "T2", "T3"), **same),
+        make_scored("weak", data, skill=0.3, regime="tr-only", **same),
+        make_scored("other", data, skill=0.1),
+    ]
+    board = make_board(submissions, data)
     retrieval, spans, _ = (forest_by_task(tab)["groups"] for tab in tabs_of(board))
     titles = ["T1: idiom → idiom", "T2: idiom → meaning", "T3: idiom → foreign meaning"]
     assert [title for title, _, _ in retrieval] == titles
     for (_, rows, _), task in zip(retrieval, ("T1", "T2", "T3"), strict=True):
-        assert [label for label, _, _ in rows] == ["strong", "weak"]
+        assert [label for label, _, _ in rows] == ["same (pretrained)", "same (tr-only)", "other"]
         assert rows[1][1].interval == board.by_task[task]["weak"].interval
-    assert [label for label, _, _ in spans[0][1]] == ["weak"]
+    assert [label for label, _, _ in spans[0][1]] == ["same", "other"]
 
 
 def test_the_forest_of_a_model_has_every_language_with_its_floor():
@@ -82,12 +86,3 @@ def test_the_forest_of_a_model_has_every_language_with_its_floor():
             ("Azerbaijani", scores[1], floor),
         ]
         assert forest_by_language(board, task)["groups"] == [("one", rows, "one")]
-
-
-def test_labels_of_a_figure_tell_submissions_of_one_model_apart():
-    data = make_data(30)
-    about = {"a": ("org/same", "pretrained"), "b": ("org/same", "tr-only"), "c": ("org/other", "pretrained")}
-    submissions = [make_scored(key, data, name=name, regime=regime) for key, (name, regime) in about.items()]
-    _, _, tab = tabs_of(make_board(submissions, data))
-    labels = {label for label, _, _ in forest_by_task(tab)["groups"][0][1]}
-    assert labels == {"same (pretrained)", "same (tr-only)", "other"}

@@ -5,7 +5,6 @@ import re
 
 from leaderboard.board import language_boards, make_board
 from leaderboard.data import board_data
-from leaderboard.details import item_results
 from leaderboard.scripts import concept_files
 from tests.browser_pages import axe_findings
 from turkic_idiom_tasks.dataset import open_dataset
@@ -79,37 +78,34 @@ def test_a_model_leads_to_the_items_that_it_misses_and_a_link_to_its_concept(ope
     assert page.locator(".concept.linked details[open]").count() == 1
 
 
-def cells(page):
-    """The texts of every row of the table."""
-    return page.locator("#concept-list tbody tr").evaluate_all(
+def rows_of(page):
+    """Concept -> the texts of its row, in their order."""
+    rows = page.locator("#concept-list tbody tr").evaluate_all(
         "all => all.map(row => [...row.cells].map(one => one.textContent))"
     )
+    return dict(zip(display(page), rows, strict=True))
 
 
 def test_task_and_language_match_together_and_wrong_answers_are_named(open_both, both_site):
     page = open_both("items.html#task=T2&language=uz&order=hardest")
     (subset,) = [one for one in both_site.board.data.of_task("T2") if one.language == "uz"]
     page.locator("th", has_text="Most frequent wrong answer").wait_for()
-    assert sorted(display(page)) == sorted(subset.concepts)
+    rows = rows_of(page)
+    assert sorted(rows) == sorted(subset.concepts)
     first = next(iter(subset.documents.values()))
-    by_query = {result["concept"]: result for result in item_results(both_site.board, subset)}
-    for number, concept in enumerate(subset.concepts):  # each second is solved by org/even, and none by org/first
-        row = next(row for row, name in zip(cells(page), display(page), strict=True) if name == concept)
-        is_first = first in by_query[concept]["right"]  # document 0 is a right answer
-        n_solved = (number % 2 == 0) + is_first if not (number % 2 and is_first) else 2
-        assert row[2] == f"{n_solved} of 2"
-        assert row[3] == ("–" if n_solved == 2 else f"{first} ({2 - n_solved})")
-    shares = [row[2] for row in cells(page)]
+    for number, (concept, right) in enumerate(zip(subset.concepts, subset.answers.values(), strict=True)):
+        # org/first sets document 0 first, and so does org/even on each second query; elsewhere that is right
+        n_solved = 2 if first in right else (number + 1) % 2
+        assert rows[concept][2:4] == [f"{n_solved} of 2", "–" if n_solved == 2 else f"{first} ({2 - n_solved})"]
+    shares = [row[2] for row in rows.values()]
     assert shares == sorted(shares)
     page.select_option("select[name=task]", "T1")
-    heads = page.locator("#concept-list thead th")
     page.locator("#concept-list th", has_text="Spelt alike").wait_for()
     (t1,) = [one for one in both_site.board.data.of_task("T1") if one.language == "uz"]
-    alike = dict(zip(t1.concepts, (query not in t1.spelling_free for query in t1.texts), strict=True))
-    assert {name: row[3] for name, row in zip(display(page), cells(page), strict=True)} == {
-        name: "yes" if is_alike else "no" for name, is_alike in alike.items()
-    }
-    assert heads.count() == 6
+    alike = ("no" if query in t1.spelling_free else "yes" for query in t1.texts)
+    rows = rows_of(page)
+    assert {name: row[3] for name, row in rows.items()} == dict(zip(t1.concepts, alike, strict=True))
+    assert {len(row) for row in rows.values()} == {6}
 
 
 def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(open_both, both_site, answers_dataset):
@@ -119,16 +115,15 @@ def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(o
     page.select_option("select[name=model]", "org-near")
     page.locator("th", has_text="Its answer").wait_for()
     (subset,) = [one for one in both_site.models.data.of_task("meaning") if one.name == "tr"]
-    assert sorted(display(page)) == sorted(subset.concepts)
+    rows = rows_of(page)
+    assert sorted(rows) == sorted(subset.concepts)
     answers = both_site.models.by_id["org-near"].find("meaning", "tr").answers
-    rows = dict(zip(display(page), cells(page), strict=True))
-    for item, answer in zip(answers.items.rows, answers.answers, strict=True):
-        assert rows[item.concept][3] == item.options[answer].text
     often = {name: answers_dataset.lexicon.of("tr")[name].per_million for name in rows}
     assert len(set(often.values())) > 3
-    assert {name: row[4] for name, row in rows.items()} == {
-        name: "–" if number is None else f"{number:g}" for name, number in often.items()
-    }
+    for item, answer in zip(answers.items.rows, answers.answers, strict=True):
+        per_million = often[item.concept]
+        shown = [item.options[answer].text, "–" if per_million is None else f"{per_million:g}"]
+        assert rows[item.concept][3:5] == shown
     page.select_option("select[name=model]", "org-gold")
     page.locator("#no-concept").wait_for()
     assert display(page) == []
@@ -140,32 +135,26 @@ def test_the_mistakes_of_a_language_model_are_found_by_language_kind_and_model(o
     assert axe_findings(page) == []
 
 
-def test_each_language_has_ranks_of_its_own_for_language_models(open_both, both_site):
+def test_each_language_has_ranks_of_its_own_for_language_models_and_people_stay_above_them(open_both, both_site):
     page = open_both("uz.html")
     page.locator(".tabs a", has_text="Language models").click()
     boards = language_boards(both_site.models)
     assert page.locator("h1").text_content() == "Which language model for Uzbek?"
-    for code, ranks in (("uz", [1, 1, 3]), ("tr", [1, 2, 2])):
+    for code, ranks, best in (("tr", [1, 2, 2], {"org/gold"}), ("uz", [1, 1, 3], {"org/gold", "org/uzbek"})):
         page.goto(page.url.rsplit("/", 1)[0] + f"/{code}-language-models.html")
         assert [place.rank for place in boards[code].overall.places.values()] == ranks
         shown = page.locator(".board .rank:not(.none)")
         assert shown.evaluate_all("all => all.map(one => Number(one.dataset.v))") == ranks
-        best = page.locator("#verdict a").first.text_content()
-        assert best in ({"org/gold", "org/uzbek"} if code == "uz" else {"org/gold"})
-    assert page.locator(".tabs a[aria-current]").text_content() == "Turkish 3 ranked"
-    bars = page.locator(".stack")  # of org/uzbek and org/near, which fall into near traps wherever there is one
-    assert bars.count() == 2
-    whole, near_part = bars.first.bounding_box(), bars.first.locator("span").first.bounding_box()
-    share = both_site.models.by_id["org-near"].find("meaning", "tr").scores["near_share"]
-    assert share > 0.5
-    assert near_part["width"] > 0.5 * whole["width"]
-    glosses = page.locator("table.texts tbody td:nth-child(2)").all_text_contents()
-    assert glosses
-    assert all(glosses)
-
-
-def test_people_stay_above_the_models_and_no_column_is_cut(open_both):
-    page = open_both("uz-language-models.html")
+        assert page.locator("#verdict a").first.text_content() in best
+        bars = page.locator(".stack")  # of models with a wrong answer; they fall into near traps wherever there is one
+        assert bars.count() == 3 - len(best)
+        whole, near_part = bars.first.bounding_box(), bars.first.locator("span").first.bounding_box()
+        assert near_part["width"] > 0.5 * whole["width"]
+        glosses = page.locator("table.texts tbody td:nth-child(2)").all_text_contents()
+        assert glosses
+        assert all(glosses)
+    assert both_site.models.by_id["org-near"].find("meaning", "tr").scores["near_share"] > 0.5
+    assert page.locator(".tabs a[aria-current]").text_content() == "Uzbek 3 ranked"
     page.click("th[data-key=meaning] button")
     page.click("th[data-key=meaning] button")  # the worst first
     names = page.locator(".board tbody th").all_inner_texts()

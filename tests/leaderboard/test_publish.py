@@ -1,6 +1,7 @@
 """The site as a Space, and scores as a pull request, against a Hub on the loopback interface."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -69,13 +70,8 @@ def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, tmp_path,
     assert space.files["index.html"] == b"<h1>Leaderboard</h1>"
     assert yaml.safe_load(space.files["README.md"].decode().split("---\n")[1])["sdk"] == "static"
     assert "style.css" in space.files  # of the template: not ours to delete
-    (site / "models" / "a.html").rename(site / "models" / "b.html")
-    changed = leaderboard("publish", site, "--space", SPACE, "--yes")
-    assert "1 added" in changed.stdout
-    assert "models/a.html" in changed.stdout  # left there, and said: nothing on the Hub is ever deleted
-    assert {name for name in space.files if name.startswith("models/")} == {"models/a.html", "models/b.html"}
     assert "nothing has changed" in leaderboard("publish", site, "--space", SPACE, "--yes").stdout
-    assert len(space.commits) == 3
+    assert len(space.commits) == 2
 
 
 @pytest.fixture
@@ -118,10 +114,14 @@ def proposed(text):
     return entries, [(entry["dataset"]["task_id"], entry["value"]) for entry in entries]
 
 
-def test_records_of_ours_beside_the_same_scores_in_mtebs_format(eval_results, benchmark, tmp_path):
-    shown = eval_results(write_records(write_results(tmp_path / "r", benchmark), benchmark))
+def test_a_dry_run_shows_scores_of_both_formats_and_of_whole_tasks(eval_results, benchmark, tmp_path):
+    shown = eval_results(write_records(write_results(tmp_path / "both", benchmark), benchmark))
     assert shown.startswith(f"scores of {MODEL}\n")
     assert proposed(shown.partition("bytes to send\n")[2].partition("Dry run")[0])[1] == PROPOSED
+    shown = eval_results(write_results(tmp_path / "r", benchmark, t2=T2[:1], model="local/checkpoint"))
+    assert shown.startswith(f"scores of local/checkpoint\nmodel {MODEL} at ")  # a folder has another name
+    assert "task_id: TurkicIdiomT2-tur\n" in shown
+    assert "task_id: TurkicIdiomT2\n" not in shown
 
 
 def test_scores_are_proposed_once_in_a_pull_request(eval_results, hub, benchmark, tmp_path):
@@ -144,7 +144,7 @@ def test_scores_are_proposed_once_in_a_pull_request(eval_results, hub, benchmark
     assert "there is nothing to propose" in eval_results(folder, "--yes")
 
 
-def test_scores_of_several_models_or_data_are_refused(tmp_path, capsys):
+def test_scores_of_several_models_or_data_and_damaged_ones_are_refused(tmp_path, capsys):
     """T1 of one model and T2 of another are no scores of either; the same name in both formats is one model."""
     folder = write_records(tmp_path / "all", "a" * 40)
     write_results(folder / "mteb", "b" * 40, t2=(), model="other/model")
@@ -158,13 +158,8 @@ def test_scores_of_several_models_or_data_are_refused(tmp_path, capsys):
     for name in ("first", "again"):
         write_results(both / name, "a" * 40, t2=T2[:1])
     assert "two results of T1, tur-azj: " in refused(capsys, both)
-
-
-def test_the_score_of_a_task_needs_all_its_subsets(eval_results, benchmark, tmp_path):
-    shown = eval_results(write_results(tmp_path / "r", benchmark, t2=T2[:1], model="local/checkpoint"))
-    assert shown.startswith(f"scores of local/checkpoint\nmodel {MODEL} at ")  # a folder has another name
-    assert "task_id: TurkicIdiomT2-tur\n" in shown
-    assert "task_id: TurkicIdiomT2\n" not in shown
+    message = refused(capsys, write_results(tmp_path / "large", "a" * 40, t2=[("tur", 10**400, 0.125)]))
+    assert re.search("TurkicIdiomT2.json.*main_score", message)  # too large for a float
 
 
 def test_scores_of_data_that_is_not_on_the_hub_are_refused(eval_results, hub, benchmark, tmp_path):
@@ -173,9 +168,3 @@ def test_scores_of_data_that_is_not_on_the_hub_are_refused(eval_results, hub, be
     absent = eval_results(write_results(tmp_path / "r", benchmark), "--yes", model="org/absent", code=1)
     assert "model org/absent: not there, or the token may not see it (404); check the name" in absent
     assert hub.repository(MODEL, "model").pulls == {}
-
-
-def test_a_score_too_large_for_a_float_is_damage(tmp_path, capsys):
-    message = refused(capsys, write_results(tmp_path / "r", "a" * 40, t2=[("tur", 10**400, 0.125)]))
-    assert "TurkicIdiomT2.json" in message
-    assert "main_score" in message

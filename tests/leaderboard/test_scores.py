@@ -5,24 +5,17 @@ import pytrec_eval
 from seqeval.metrics import f1_score, precision_score, recall_score
 
 from leaderboard.board import RETRIEVAL_TASKS
-from tests.leaderboard import conftest
-from tests.leaderboard.conftest import read_lines
+from tests.leaderboard.conftest import read_lines, scored
 from turkic_idiom_tasks.spans import LABELS
 
-O, B, I = LABELS  # noqa: E741
 
-
-@pytest.fixture
-def scored(submission_folder, submission_dataset):
-    return conftest.scored(submission_folder, submission_dataset)
-
-
-def test_rankings_without_ties_score_as_in_trec_eval(scored, submission_folder, submission_dataset):
+def test_rankings_without_ties_score_as_in_trec_eval(submission_folder, submission_dataset):
+    submission = scored(submission_folder, submission_dataset)
     for task in RETRIEVAL_TASKS:
         rows = read_lines(submission_folder / f"{task}.jsonl.gz")
         heads = [n for n, row in enumerate(rows) if "subset" in row]
-        assert [score.subset for score in scored.of_task(task)] == [rows[n]["subset"] for n in heads]
-        for score, start, end in zip(scored.of_task(task), heads, [*heads[1:], len(rows)], strict=True):
+        assert [score.subset for score in submission.of_task(task)] == [rows[n]["subset"] for n in heads]
+        for score, start, end in zip(submission.of_task(task), heads, [*heads[1:], len(rows)], strict=True):
             documents = rows[start]["documents"]
             plain = [row for row in rows[start + 1 : end] if all(isinstance(place, int) for place in row["ranking"])]
             assert len(plain) == score.n - 1
@@ -37,15 +30,15 @@ def test_rankings_without_ties_score_as_in_trec_eval(scored, submission_folder, 
             assert list(score.items) == sorted(qrels)
 
 
-def test_tags_score_as_in_seqeval(scored, submission_folder, submission_dataset):
-    assert [score.subset for score in scored.of_task("spans")] == ["tr", "az", "uz"]
-    labels = {"O": O, "B": B, "I": I}
-    tags, language = {}, None
+def test_tags_score_as_in_seqeval(submission_folder, submission_dataset):
+    submission = scored(submission_folder, submission_dataset)
+    assert [score.subset for score in submission.of_task("spans")] == ["tr", "az", "uz"]
+    labels, tags, language = dict(zip("OBI", LABELS, strict=True)), {}, None
     for row in read_lines(submission_folder / "spans.jsonl.gz"):
         language = row.get("subset", language)
         if "tags" in row:
             tags[language, row["sentence"]] = [labels[letter] for letter in row["tags"]]
-    for score in scored.of_task("spans"):
+    for score in submission.of_task("spans"):
         gold = [list(row.tags) for row in submission_dataset.test_sentences(score.language).rows]
         predicted = [tags[score.language, key] for key in score.items]
         assert 0 < score.main < 1

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from leaderboard.board import ScoredSubmission, language_boards, make_board
+from leaderboard.board import language_boards, make_board
 from leaderboard.site import write_site
 from leaderboard.tables import ALL_TAB, shown_score, tab_table, tabs_of
 from tests.browser_pages import axe_findings
-from tests.leaderboard.boards_for_tests import HOSTILE, POOL, make_data, make_metadata, make_scored, scored_of
+from tests.leaderboard.boards_for_tests import HOSTILE, POOL, make_data, make_scored, scored_of
 
 COMPARED = "compare.html?a=model-0&b=model-1&c=model-2&d=turkish"
 TABLES = ("index.html", "index-retrieval.html", "index-all.html", "index-older-editions.html", "t1.html", "uz-all.html")
@@ -36,15 +36,6 @@ def column(page, key):
         key,
     )
     return [None if text.startswith("–") else text.split()[0].replace("−", "-") for text in texts]
-
-
-def test_hostile_names_are_shown_as_they_are(open_page, site):
-    page = open_page("index-all.html")
-    assert set(HOSTILE) <= set(names(page))
-    page.locator(".board a", has_text="<img src=x").first.click()
-    assert page.locator("h1").text_content() == HOSTILE[0]
-    page.goto(f"{site}/items.html#c-c007")
-    assert page.locator(".items [lang=uz]").first.text_content().endswith("<b onclick=1>")
 
 
 def test_the_keyboard_skips_the_navigation_and_sorts_as_the_mouse_does(open_page):
@@ -109,13 +100,13 @@ def expected_cell(score):
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory):
-    """A site of thirty close models, many of them tied, and its board."""
+    """A site of forty-five close models, many of them tied, and of one with T1 alone; and its board."""
     data = make_data(40, languages=("tr", "az"))
     submissions = []
-    for number in range(30):
+    for number in range(45):
         kind = ("encoder", "llm", "baseline")[number % 3]
         about = {"name": f"org/model-{number}", "type": kind, "n_parameters": (50_000_000, 300_000_000)[number % 2]}
-        submissions.append(make_scored(f"m{number}", data, skill=0.2 + 0.02 * number, seed=number, **about))
+        submissions.append(make_scored(f"m{number}", data, skill=0.2 + 0.015 * number, seed=number, **about))
     submissions += [make_scored("part", data, skill=0.5, tasks=("T1",), name="org/model-part", type="llm")]
     board = make_board(submissions, data)
     folder = tmp_path_factory.mktemp("crowded")
@@ -125,6 +116,7 @@ def crowded(tmp_path_factory):
 
 def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(open_file, crowded):
     page = open_file(f"{crowded.folder}/index-all.html")
+    page.get_by_role("button", name="Show all").click()
     whole = shown_ranks(page)
     assert whole == expected_ranks(crowded.board)
     changed = 0
@@ -134,53 +126,40 @@ def test_a_filter_ranks_again_as_a_board_of_these_submissions_alone(open_file, c
         ({"size": "100M"}, ""),
         ({"type": "baseline", "size": "200M"}, ""),
         ({}, "model-1"),
-        ({"type": "llm"}, "part"),
+        ({"type": "llm"}, "part"),  # which has no rank
     ):
         for name in ("type", "size"):
             page.select_option(f"select[name={name}]", choices.get(name, ""))
         page.fill("input[name=q]", words)
         shown = shown_ranks(page)
         left = make_board([one for name, one in crowded.board.by_id.items() if name in shown], crowded.board.data)
-        if words == "part":
-            assert [figures[0] for figures in shown.values()] == [None]
-            continue
-        assert 0 < len(shown) < 31
+        assert 0 < len(shown) < 46
         assert shown == expected_ranks(left)  # ranks, groups, and every score and interval as shown
-        for name, standing in left.overall.items():  # what the page leaves as it is stays the same
-            before = crowded.board.overall[name]
-            assert (standing.score, standing.interval) == (before.score, before.interval)
         changed += sum(shown[name][:3] != whole[name][:3] for name in shown)
     assert changed > 10
     page.locator("#filters button[type=reset]").click()
-    page.locator("#count", has_text="31 of 31").wait_for()
+    page.locator("#count", has_text="46 of 46").wait_for()
     assert shown_ranks(page) == whole
 
 
-def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(open_file, tmp_path):
-    data = make_data(3, languages=("tr", "az"))
-    same = make_scored("m", data, skill=0.5, tasks=("T2",))
-    submissions = []
-    for number in range(72):
-        about = make_metadata(name=f"org/model-{number:03d}", type=("llm", "other")[number % 2])
-        submissions.append(ScoredSubmission(f"m{number:03d}", about, same.subsets))
-    write_site(make_board(submissions, data), tmp_path)
-    page = open_file(f"{tmp_path}/t2.html")
+def test_of_a_long_board_the_first_forty_are_shown_and_all_are_ranked(open_file, crowded):
+    page = open_file(f"{crowded.folder}/t2.html")
     assert len(names(page)) == 40
-    assert page.locator("#count").text_content() == "first 40 of 72 shown"
+    assert page.locator("#count").text_content() == "first 40 of 45 shown"
     page.locator("th[data-key=model] button").click()
     page.locator("th[data-key=model] button").click()
-    assert names(page)[0] == "org/model-071"
+    assert names(page)[0] == "org/model-9"
     page.select_option("select[name=type]", "llm")
-    assert len(names(page)) == 36
+    assert len(names(page)) == 15
     assert page.locator("#more").is_hidden()
     page.select_option("select[name=type]", "")
     page.get_by_role("button", name="Show all").click()
-    assert len(names(page)) == 72
-    assert page.locator("#count").text_content() == "72 of 72 shown"
-    plain = open_file(f"{tmp_path}/t2.html", java_script_enabled=False)
-    assert plain.locator(".board tbody tr:visible").count() == 72
+    assert len(names(page)) == 45
+    assert page.locator("#count").text_content() == "45 of 45 shown"
+    plain = open_file(f"{crowded.folder}/t2.html", java_script_enabled=False)
+    assert plain.locator(".board tbody tr:visible").count() == 45
     assert plain.locator("#filters:visible, #theme:visible").count() == 0
-    plain.goto(f"file://{tmp_path}/compare.html")
+    plain.goto(f"file://{crowded.folder}/compare.html")
     assert "turkic-idiom compare" in plain.locator("noscript").inner_text()
 
 
@@ -202,9 +181,6 @@ def test_the_overview_and_a_language_have_tabs_with_ranks_of_their_own(open_page
     keys = page.locator(".board thead th").evaluate_all("all => all.map(head => head.dataset.key)")
     assert keys == ["rank", "model", "size", "mean", "T1", "T2", "T3", *languages]
     board = shared_site.board if place == "index" else language_boards(shared_site.board)[place]
-    assert [float(rank) for rank in column(page, "rank")[:4]] == [
-        place.rank for place in board.retrieval.places.values()
-    ]
     scores = [float(score) for score in column(page, "mean")[:4]]
     assert scores == pytest.approx([one.score for one in board.retrieval.values()], abs=5e-4)
     assert ("org/turkish" in names(page)) == (place == "index")
@@ -212,6 +188,7 @@ def test_the_overview_and_a_language_have_tabs_with_ranks_of_their_own(open_page
 
 def test_a_search_knows_the_letters_of_the_languages_and_hides_columns_that_are_then_empty(open_page):
     page = open_page("index-all.html")
+    assert set(HOSTILE) <= set(names(page))  # shown as they are
     heads = [page.locator(f"th[data-key={key}]") for key in ("T1", "mean", "spans")]
     for words, shown, visible in (
         ("kucuk idiom", ["org/Küçük-İdiom"], [True, True, True]),
@@ -220,6 +197,8 @@ def test_a_search_knows_the_letters_of_the_languages_and_hides_columns_that_are_
     ):
         page.fill("input[name=q]", words)
         assert (names(page), [head.is_visible() for head in heads]) == (shown, visible)
+    page.locator(".board a", has_text="<img src=x").first.click()
+    assert page.locator("h1").text_content() == HOSTILE[0]
 
 
 def test_links_and_tabs_carry_search_filters_and_order_and_a_wrong_link_shows_everything(open_page):
@@ -351,17 +330,17 @@ def test_a_phone_shows_cards_with_rank_model_score_and_interval(open_page):
     assert filtered.locator("#filters").is_visible()  # an address with a filter shows it
 
 
-def test_every_page_loads_without_complaint_and_is_no_wider_than_a_small_phone(open_page, site):
+def test_every_page_loads_without_complaint_and_is_no_wider_than_a_small_phone(open_page, shared_site):
     page = open_page("index.html", viewport={"width": 320, "height": 800})
     for name in (*PAGES, "models/model-0.html", *(f"models/hostile-{n}.html" for n in range(5))):
-        page.goto(f"{site}/{name}")
+        page.goto(f"file://{shared_site.folder}/{name}")
         assert page.locator("h1").count() == 1, name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
 def test_the_focus_never_hides_below_the_head_of_a_table(open_file, crowded):
     page = open_file(f"{crowded.folder}/t1.html", viewport={"width": 900, "height": 500})
-    page.locator(".board tbody tr").last.locator("a").focus()
+    page.locator(".board tbody tr:visible").last.locator("a").focus()
     for _ in range(50):
         page.keyboard.press("Shift+Tab")
         on_top = page.evaluate(
@@ -371,7 +350,7 @@ def test_the_focus_never_hides_below_the_head_of_a_table(open_file, crowded):
         )
         assert on_top, page.evaluate("document.activeElement.outerHTML")
     page.set_viewport_size({"width": 1440, "height": 500})
-    page.locator(".board tbody tr").last.scroll_into_view_if_needed()
+    page.locator(".board tbody tr:visible").last.scroll_into_view_if_needed()
     assert page.evaluate("scrollY") > 500
     assert 0 <= page.locator(".board thead th").first.bounding_box()["y"] < 5  # the head stays where the page scrolls
 
@@ -514,10 +493,10 @@ def test_the_navigation_has_menus_and_on_a_phone_one_button(open_page):
         pytest.param("dark", ("index-all.html", COMPARED, *BESIDE[:3]), marks=pytest.mark.long),
     ],
 )
-def test_axe_has_no_serious_finding(open_page, site, scheme, pages):
+def test_axe_has_no_serious_finding(open_page, shared_site, scheme, pages):
     page = open_page("data.html", bypass_csp=True, color_scheme=scheme)
     for name in pages:
-        page.goto(f"{site}/{name}")
+        page.goto(f"file://{shared_site.folder}/{name}")
         if name not in TABLES:  # with everything open, on a small phone
             if name == COMPARED:
                 page.wait_for_selector("#most:visible")

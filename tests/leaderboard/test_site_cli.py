@@ -6,18 +6,20 @@ import re
 import pytest
 
 from leaderboard import build as build_from_python
-from tests.leaderboard.conftest import Spoiler, make_submission, scored
+from tests.leaderboard.conftest import Spoiler, scored
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.lexicon.editions import editions
 
 
 @pytest.fixture
-def build(submission_folder, submission_lexicon, tmp_path):
-    """A function that runs `leaderboard build` on the folder of submissions."""
+def build(submission_folder, submission_lexicon, tmp_path, capsys):
+    """A function that runs `leaderboard build` on the folder of submissions, and returns what it printed."""
 
-    def run(*arguments, out="site"):
+    def run(*arguments, out="site", code=0):
         fixed = ["--out", str(tmp_path / out), "--data", str(submission_lexicon)]
-        return main(["leaderboard", "build", str(submission_folder.parent), *fixed, *map(str, arguments)])
+        capsys.readouterr()
+        assert main(["leaderboard", "build", str(submission_folder.parent), *fixed, *map(str, arguments)]) == code
+        return capsys.readouterr()
 
     return run
 
@@ -28,14 +30,11 @@ def models(tmp_path):
     return lambda: json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))["models"]
 
 
-def test_the_site_has_the_scores_computed_from_the_predictions(
-    build, models, tmp_path, submission_folder, submission_dataset, capsys, monkeypatch
-):
+def test_scores_come_from_the_predictions(build, models, tmp_path, submission_folder, submission_dataset, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795996800")  # 2026-11-30, 0:00 UTC
     (tmp_path / "reproduced.txt").write_text(f"# ran again\n{submission_folder.name}\n")
     repository = "https://github.com/org/idioms"
-    assert build("--reproduced", tmp_path / "reproduced.txt", "--repository", f"{repository}/") == 0
-    printed = capsys.readouterr()
+    printed = build("--reproduced", tmp_path / "reproduced.txt", "--repository", f"{repository}/")
     assert f"Site: {tmp_path}/site/index.html" in printed.out
     assert all(line.startswith("scoring submissions: ") for line in printed.err.splitlines())
     (model,) = models()
@@ -58,18 +57,17 @@ def test_the_site_has_the_scores_computed_from_the_predictions(
         assert path.read_bytes() == (tmp_path / "site" / path.relative_to(tmp_path / "again")).read_bytes()
 
 
-def test_a_submission_with_a_fault_never_stops_the_others(
-    build, models, submission_spoiler, submission_metadata, submission_content, tmp_path, capsys
-):
-    other = submission_metadata.model_copy(update={"name": "Org/Sound"})
-    sound = make_submission(submission_spoiler.folder.parent, other, submission_content)
-    submission_spoiler.fields(dataset_revision="f" * 40, contact="<script>\u202e", type="robot")
-    bad = submission_spoiler.folder
+def test_a_submission_with_a_fault_never_stops_the_others(build, models, submission_folder, add_submission, tmp_path):
+    bad = submission_folder
+    Spoiler(bad).fields(dataset_revision="f" * 40, contact="<script>\u202e", type="robot")
     (bad.parent / ".ipynb_checkpoints").mkdir()
+    reports = ["--report", tmp_path / "left-out.html"]
+    assert "every submission has a fault" in build(*reports, code=1).err
+    assert not (tmp_path / "site").exists()
+    assert bad.name in (tmp_path / "left-out.html").read_text("utf-8")
+    sound = add_submission(name="Org/Sound")
     (tmp_path / "list.txt").write_text(f"{bad.name}\n{sound.name}\n")
-    arguments = ["--reproduced", tmp_path / "list.txt", "--report", tmp_path / "left-out.html"]
-    assert build(*arguments) == 0
-    printed = capsys.readouterr().out
+    printed = build("--reproduced", tmp_path / "list.txt", *reports).out  # replaces the page that it wrote
     assert printed.startswith("1 submission, ")
     assert f"left out: 1\n  {bad}" in printed
     (model,) = models()
@@ -82,25 +80,12 @@ def test_a_submission_with_a_fault_never_stops_the_others(
     assert report.count("<li>") == 2  # both faults
     for absent in ("<script>", "\u202e", str(tmp_path), sound.name):
         assert absent not in report
-    assert build(*arguments) == 0  # replaces the page that it wrote
 
 
-def test_if_every_submission_has_a_fault_no_site_is_written(build, submission_spoiler, tmp_path, capsys):
-    submission_spoiler.fields(dataset_revision="f" * 40)
-    assert build("--report", tmp_path / "left-out.html") == 1
-    assert "every submission has a fault" in capsys.readouterr().err
-    assert not (tmp_path / "site").exists()
-    assert "ffffffffffff" in (tmp_path / "left-out.html").read_text("utf-8")
-
-
-def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
-    build, models, submission_folder, submission_metadata, submission_content, tmp_path, capsys
-):
+def test_submissions_for_another_edition_are_listed_apart(build, models, submission_folder, add_submission, tmp_path):
     first_edition, edition = next(iter(editions().items()))
-    earlier = submission_metadata.model_copy(update={"name": "Org/Earlier", "dataset_revision": first_edition})
-    folder = make_submission(submission_folder.parent, earlier, submission_content)
-    assert build() == 0
-    printed = capsys.readouterr().out
+    folder = add_submission(name="Org/Earlier", dataset_revision=first_edition)
+    printed = build().out
     assert printed.startswith("1 submission, ")
     assert f"{folder.name}: predicts edition {edition} of the lexicon" in printed
     assert [model["id"] for model in models()] == [submission_folder.name]
@@ -115,15 +100,13 @@ def test_submissions_for_another_edition_of_the_lexicon_are_listed_apart(
 
 
 def test_one_system_under_two_names_is_named_and_left_in(
-    build, models, submission_folder, submission_metadata, submission_content, submission_lexicon, tmp_path, capsys
+    build, models, submission_folder, add_submission, submission_lexicon, tmp_path, capsys
 ):
-    copied = submission_metadata.model_copy(update={"name": "Org/Copy"})
-    copy = make_submission(submission_folder.parent, copied, submission_content)
-    Spoiler(copy).row(2, "spans.jsonl.gz", tags="OOOOOO")  # another answer to one sentence
+    copy = add_submission(name="Org/Copy")
+    Spoiler(copy).row(2, "spans.jsonl.gz", tags="BOOOOO")  # another answer to one sentence
     note = "same score as {} on every item of T1, T2, T3"
-    for run in (lambda: main(["leaderboard", "check", str(copy.parent), "--data", str(submission_lexicon)]), build):
-        assert run() == 0
-        printed = capsys.readouterr().out
+    assert main(["leaderboard", "check", str(copy.parent), "--data", str(submission_lexicon)]) == 0
+    for printed in (capsys.readouterr().out, build().out):
         for folder, other in ((submission_folder, "Org/Copy"), (copy, "Org/Model")):
             assert f"{folder.name}: {note.format(other)}\n" in printed
     assert [model["retrieval"]["rank"] for model in models()] == [1, 1]
@@ -132,45 +115,33 @@ def test_one_system_under_two_names_is_named_and_left_in(
     assert note.format("Org/Model") in (tmp_path / f"site/models/{copy.name}.html").read_text("utf-8")
 
 
-def refused(build, capsys, *arguments, code, words, **options):
-    assert build(*arguments, **options) == code
-    assert words in capsys.readouterr().err
-
-
-def test_a_site_never_replaces_what_is_not_ours_and_goes_nowhere_among_the_submissions(
-    build, submission_folder, tmp_path, capsys
-):
+def test_a_site_replaces_only_what_is_ours_and_never_lies_among_submissions(build, submission_folder, tmp_path):
     site = tmp_path / "site"
     (site / "models").mkdir(parents=True)
     (site / "models" / "mine.html").write_text("mine")
-    refused(build, capsys, code=1, words="holds 'models' and was not written by this command; choose an empty or new")
+    assert "holds 'models' and was not written by this command; choose an empty or new" in build(code=1).err
     (site / "index.html").write_text("mine")
-    assert {path.read_text() for path in site.rglob("*.html")} == {"mine"}
-    assert build("--overwrite") == 0
+    build("--overwrite")
     assert (site / "models" / "mine.html").read_text() == "mine"
     assert "Which models understand" in (site / "index.html").read_text("utf-8")
-    refused(build, capsys, out="site/index.html", code=1, words="index.html: is in the way")
+    assert "index.html: is in the way" in build(out="site/index.html", code=1).err
     (tmp_path / "link").symlink_to(submission_folder.parent)
     for out in ("submissions", "submissions/site", "link/site", "submissions/../submissions/x"):
-        refused(build, capsys, "--overwrite", out=out, code=2, words="lies in the folder of the submissions")
+        assert "lies in the folder of the submissions" in build("--overwrite", out=out, code=2).err
     assert [path.name for path in submission_folder.parent.iterdir()] == [submission_folder.name]
 
 
-def test_arguments_that_cannot_be_used(build, submission_folder, tmp_path, capsys, monkeypatch):
+def test_arguments_that_cannot_be_used(build, submission_folder, tmp_path, monkeypatch):
     for place in (tmp_path / "site/left-out.html", submission_folder.parent / "left-out.html"):
-        refused(build, capsys, "--report", place, code=2, words="choose a place elsewhere")
-    (tmp_path / "notes.html").write_text("mine")
-    refused(build, capsys, "--report", tmp_path / "notes.html", code=1, words="was not written by this command")
-    assert (tmp_path / "notes.html").read_text() == "mine"
-    refused(build, capsys, "--reproduced", tmp_path / "none.txt", code=1, words="none.txt: cannot be read")
+        assert "choose a place elsewhere" in build("--report", place, code=2).err
+    assert "none.txt: cannot be read" in build("--reproduced", tmp_path / "none.txt", code=1).err
     (tmp_path / "list.txt").write_text("somebody-else\n")
-    words = "no submission 'somebody-else'"
-    refused(build, capsys, "--reproduced", tmp_path / "list.txt", code=1, words=words)
+    assert "no submission 'somebody-else'" in build("--reproduced", tmp_path / "list.txt", code=1).err
     for repository in ("javascript:alert(1)", "https://github.com/org"):
-        refused(build, capsys, "--repository", repository, code=2, words="give an address like")
+        assert "give an address like" in build("--repository", repository, code=2).err
     for epoch in ("soon", "9" * 30):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
-        refused(build, capsys, code=2, words="seconds since 1970")
+        assert "seconds since 1970" in build(code=2).err
 
 
 def test_names_never_reach_the_terminal_raw(submission_folder, submission_lexicon, tmp_path, capsys):

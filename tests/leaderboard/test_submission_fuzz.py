@@ -1,4 +1,4 @@
-"""Whatever bytes a submission is made of, it is read or refused by name; and what is read means what it says."""
+"""Whatever bytes a submission is made of, it is read, or its faults are named."""
 
 import gzip
 import json
@@ -10,16 +10,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.board import score_submission
-from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, LeftOut, read_submission
+from leaderboard.submission import METADATA_FILE, PREDICTION_FILES, LeftOut, MetadataFile, read_submission
 from tests.damage import byte_damage
 from tests.leaderboard.conftest import make_submission, read_lines, write_lines
-from tests.results.conftest import OnePool
-from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import MalformedError, first_unseen, parse_json
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.results.reader import MAX_FAULTS
-from turkic_idiom_tasks.results.reader import read_lines as read_predictions
 from turkic_idiom_tasks.tasks.items.item_types import MEANING
 
 QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -28,13 +24,13 @@ FILES = [METADATA_FILE, *(PREDICTION_FILES[task] for task in ("T1", "T2", "T3", 
 TOO_LARGE = 10**400  # for a float
 NUMBERS = st.integers(-3, 25) | st.integers() | st.booleans() | st.none() | st.floats() | st.text(max_size=3)
 NUMBERS |= st.sampled_from([TOO_LARGE, -TOO_LARGE])
-OTHER_BYTES = st.one_of(st.binary(max_size=300), st.binary(max_size=300).map(gzip.compress)).map(
-    lambda data: lambda content: data
-)
+ANY_BYTES = st.binary(max_size=300) | st.binary(max_size=300).map(gzip.compress)
 KEYS = "subset documents query ranking language sentence tags prompt method item answer pair similarity".split()  # noqa: SIM905
 VALUES = st.recursive(
     NUMBERS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
 )
+PLACES = st.tuples(st.just(METADATA_FILE), st.sampled_from([*MetadataFile.model_fields, "extra"]))
+PLACES |= st.tuples(st.sampled_from(FILES[1:]), st.sampled_from([None, *KEYS]))
 
 
 @pytest.fixture
@@ -59,35 +55,28 @@ def fuzzed(sound_submissions):
 
 
 @settings(QUICK, max_examples=80)
-@given(name=st.sampled_from(FILES), damage=st.one_of(byte_damage(), OTHER_BYTES))
+@given(name=st.sampled_from(FILES), damage=byte_damage() | ANY_BYTES.map(lambda data: lambda content: data))
 def test_any_bytes_as_a_file(fuzzed, name, damage):
     fuzzed(name, lambda folder: (folder / name).write_bytes(damage((folder / name).read_bytes())))
 
 
-@QUICK
-@given(field=st.sampled_from(["format", "name", "revision", "n_parameters", "type", "pooling", "few_shot", "versions",
-                              "dataset_revision", "contact", "extra"]), value=VALUES)  # fmt: skip
-def test_any_value_as_a_field(fuzzed, field, value):
+@settings(QUICK, max_examples=80)
+@given(place=PLACES, number=st.integers(0, 40), value=VALUES)
+@example(place=("STS.jsonl.gz", "similarity"), number=1, value=TOO_LARGE)
+@example(place=("meaning.jsonl.gz", "answer"), number=1, value=TOO_LARGE)
+def test_any_value_in_a_line_or_as_a_field(fuzzed, place, number, value):
     def change(folder):
-        content = json.loads((folder / METADATA_FILE).read_text("utf-8")) | {field: value}
-        (folder / METADATA_FILE).write_text(json.dumps(content), "utf-8")
+        name, key = place
+        is_metadata = name == METADATA_FILE
+        rows = [json.loads((folder / name).read_text("utf-8"))] if is_metadata else read_lines(folder / name)
+        row = number % len(rows)
+        rows[row] = value if key is None else rows[row] | {key: value}
+        if is_metadata:
+            (folder / name).write_text(json.dumps(rows[0]), "utf-8")
+        else:
+            write_lines(folder / name, rows)
 
-    fuzzed(METADATA_FILE, change)
-
-
-@QUICK
-@given(name=st.sampled_from(FILES[1:]), number=st.integers(0, 40), value=VALUES,
-       key=st.sampled_from([None, *KEYS]))  # fmt: skip
-@example(name="STS.jsonl.gz", number=1, value=TOO_LARGE, key="similarity")
-@example(name="meaning.jsonl.gz", number=1, value=TOO_LARGE, key="answer")
-def test_any_value_in_a_line(fuzzed, name, number, value, key):
-    def change(folder):
-        rows = read_lines(folder / name)
-        number_there = number % len(rows)
-        rows[number_there] = value if key is None else rows[number_there] | {key: value}
-        write_lines(folder / name, rows)
-
-    fuzzed(name, change)
+    fuzzed(place[0], change)
 
 
 def test_the_depth_is_found_in_linear_time():
@@ -95,52 +84,3 @@ def test_the_depth_is_found_in_linear_time():
     for text in (b'"\\' + b'"\\' * 500_000, b'{"a' + b'\\"' * 500_000, b'"' * 1_000_001, b"[]" * 500_000):
         with pytest.raises(MalformedError):
             parse_json(text)
-
-
-POOL = Pool("T2", "tur", RetrievalData({"q": "q"}, {f"d{n:02d}": "text" for n in range(12)}, {"q": {"d03": 1}}))
-
-
-@st.composite
-def rankings(draw):
-    """Permutations of the pool, cut and tied at will, and now and then spoilt."""
-    order = draw(st.permutations(range(12)))[: draw(st.sampled_from([12, 12, 12, 5, 1]))]
-    groups = []
-    while order:
-        size = draw(st.sampled_from([1, 1, 1, 2, 4]))
-        tied = draw(st.booleans()) or size > 1
-        groups.append(list(order[:size]) if tied else order[0])
-        order = order[size:] if tied else order[1:]
-    if draw(st.integers(0, 4)) == 0:
-        groups.insert(draw(st.integers(0, len(groups))), draw(NUMBERS | st.just([])))
-    text = json.dumps(groups, separators=(",", ":"))
-    at = draw(st.integers(0, len(text)))
-    spoilt = text[:at] + draw(st.sampled_from(",[]01-.")) + text[at + draw(st.integers(0, 1)) :]
-    return draw(st.sampled_from([text, text, text, spoilt]))
-
-
-@settings(max_examples=250, deadline=None)
-@given(rankings())
-def test_a_ranking_is_read_as_json_and_sets_say(text):
-    lines = [
-        json.dumps({"task": "T2", "subset": "tur", "documents": list(POOL.documents)}),
-        f'{{"query":"q","ranking":{text}}}',
-    ]
-    predictions, faults = read_predictions(Path("x"), [line.encode() for line in lines], OnePool(POOL), file_task="T2")
-    assert len(faults) <= MAX_FAULTS
-    try:
-        groups = [group if isinstance(group, list) else [group] for group in json.loads(text)]
-    except (ValueError, TypeError):
-        groups = [[]]
-    flat = [position for group in groups for position in group]
-    is_sound = bool(flat) and all(groups) and all(type(position) is int and 0 <= position < 12 for position in flat)
-    if not is_sound or len(set(flat)) < len(flat):
-        assert faults
-        return
-    expected = [len(flat)] * 12  # what is left out stands behind all that are listed
-    n_before = 0
-    for group in groups:
-        for position in group:
-            expected[position] = n_before
-        n_before += len(group)
-    assert not faults
-    assert predictions["T2", "tur"].above[0].tolist() == expected
