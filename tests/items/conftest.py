@@ -3,6 +3,7 @@
 import pytest
 
 from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.splits import retrieval_split
@@ -35,6 +36,11 @@ def small_lexicon(n_concepts, *, judgements=None, order=None):
     for number, name in enumerate(names):
         concepts[name] = Concept(name, f"to {chr(ord('a') + number // 2) * 3}", "verb")
     return Lexicon(concepts, {"tr": entries}, revision="0" * 40, equivalents=equivalents)
+
+
+@pytest.fixture(scope="session")
+def dataset():
+    return current_dataset()
 
 
 @pytest.fixture(scope="session")

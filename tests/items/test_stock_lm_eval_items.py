@@ -29,10 +29,7 @@ def test_every_task_runs_with_a_local_transformer_and_is_reported(
 ):
     lexicon = load_lexicon()
     found_layout(join(annotations, corpora, lexicon), lexicon).write(tmp_path / "found")
-    found = [
-        f"turkic_idiom_{name}_found_tr{ending}"
-        for name, ending in (("usage", ""), ("usage", "_gen"), ("cloze_open", ""))
-    ]
+    found = [f"turkic_idiom_{name}" for name in ("usage_found_tr", "usage_found_tr_gen", "cloze_open_found_tr")]
     spans = [f"turkic_idiom_span{ending}" for ending in ("", "_xml", "_native")]
     run = command(
         "lm-eval", "run", "--model", "hf", "--model_args", f"pretrained={untrained_gpt},dtype=float32", "--limit", "2",
