@@ -50,14 +50,10 @@ mteb.get_task("TurkicIdiomT1").load_data()
 """
 
 
-@pytest.fixture(scope="module")
-def one_process():
-    """A finished process that looked at what the hook registered, and then met data that cannot be used."""
-    return python(IN_ONE_PROCESS)
-
-
-def test_mteb_sees_tasks_benchmark_and_models_after_installation(one_process):
-    assert json.loads(one_process.stdout.splitlines()[0]) == {
+def test_in_one_process_mteb_knows_us_and_an_uncaught_input_error_is_one_line():
+    """Other errors keep their traceback, and a program that catches an InputError gets it."""
+    run = python(IN_ONE_PROCESS)
+    assert json.loads(run.stdout.splitlines()[0]) == {
         "subsets": ["tur-azj"],
         "benchmark": ["TurkicIdiomT1", "TurkicIdiomT2", "TurkicIdiomT3"],
         "alias": "TurkicIdiom(v1)",
@@ -66,14 +62,10 @@ def test_mteb_sees_tasks_benchmark_and_models_after_installation(one_process):
         "pooled": True,
         "similar": True,
     }
-
-
-def test_an_uncaught_input_error_is_one_line_and_other_errors_keep_their_traceback(one_process):
-    """In any program that uses a harness; a program that catches the error gets it."""
-    assert one_process.returncode == 1
-    caught = one_process.stdout.splitlines()[1]
+    assert run.returncode == 1
+    caught = run.stdout.splitlines()[1]
     assert caught.startswith("caught ./absent: no such directory")
-    *traceback, line = one_process.stderr.splitlines()
+    *traceback, line = run.stderr.splitlines()
     assert traceback[0].startswith("Traceback")
     assert traceback[-1] == "KeyError: 'theirs'"
     assert line == f"turkic-idiom-tasks: error: {caught.removeprefix('caught ')}"

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.lm_eval_runs import evaluate, manager  # noqa: F401
+from tests.warm_commands import run_to_end
 
 lighteval = pytest.importorskip("lighteval")
 
@@ -43,47 +43,43 @@ class Hashed(LightevalModel):
 """
 
 
-@pytest.fixture
-def overlay(tmp_path):
-    """The installed lighteval with one of its tasks; returns what PYTHONPATH must be.
+def make_overlay(folder):
+    """Link the installed lighteval with one of its tasks in a folder.
 
     Some task modules download files when they are imported, which the command does with all of them.
     """
     installed = Path(lighteval.__file__).parent
-    tasks = tmp_path / "overlay" / "lighteval" / "tasks"
+    tasks = folder / "lighteval" / "tasks"
     (tasks / "tasks").mkdir(parents=True)
     for source, target in ((installed, tasks.parent), (installed / "tasks", tasks)):
         for path in source.iterdir():
             if path.name not in ("tasks", "__pycache__"):
                 (target / path.name).symlink_to(path)
     (tasks / "tasks" / "sciq.py").symlink_to(installed / "tasks" / "tasks" / "sciq.py")
-    return str(tmp_path / "overlay")
 
 
-def test_scores_are_those_of_lm_eval(overlay, manager, tmp_path):  # noqa: F811
+def test_scores_are_those_of_lm_eval(manager, tmp_path):  # noqa: F811
     (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
-    groups = ("meaning", "usage", "cloze")
-    names = [*(f"turkic_idiom_{kind}|0" for kind in groups), "turkic_idiom_equivalent:tr_uz|0"]
-    arguments = ["custom", "hashed", str(tmp_path / "model.py"), ",".join(names)]
-    arguments += ["--custom-tasks", "turkic_idiom_tasks.harnesses.lighteval", "--output-dir", str(tmp_path / "out")]
-    environment = os.environ | {"PYTHONPATH": overlay, "HF_HUB_OFFLINE": "1"}
-    environment |= {"HF_HOME": str(tmp_path / "hf"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    run = subprocess.run(
-        [sys.executable, "-m", "lighteval", *arguments], env=environment, capture_output=True, text=True, cwd=tmp_path
-    )
+    make_overlay(tmp_path / "overlay")
+    names = [*(f"turkic_idiom_{kind}|0" for kind in ("meaning", "usage", "cloze")), "turkic_idiom_equivalent:tr_uz|0"]
+    arguments = ["custom", "hashed", "model.py", ",".join(names), "--output-dir", "out"]
+    arguments += ["--custom-tasks", "turkic_idiom_tasks.harnesses.lighteval"]
+    folders = {"PYTHONPATH": "overlay", "HF_HOME": "hf", "XDG_CACHE_HOME": "cache"}
+    environment = os.environ | {name: str(tmp_path / folder) for name, folder in folders.items()}
+    run = run_to_end([sys.executable, "-m", "lighteval", *arguments], env=environment, cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
     (path,) = (tmp_path / "out").rglob("results_*.json")
     scores = json.loads(path.read_text(encoding="utf-8"))["results"]
+    names = {
+        name: name.partition("|")[0].replace(":", "_") for name in scores if ":" in name and "_average" not in name
+    }
+    of_lighteval = {ours: scores[name]["acc"] for name, ours in names.items()}
+    # All six languages have meanings, four literal sentences for usage, and all but Kazakh cloze
+    assert len(of_lighteval) == 6 + 4 + 5 + 1
 
     def answer(document):
         return document["letters"][hashlib.sha256(document["query"].encode()).digest()[0] % len(document["letters"])]
 
-    of_lighteval = {}
-    for name, score in scores.items():
-        if ":" in name and "_average" not in name:
-            of_lighteval[name.partition("|")[0].replace(":", "_")] = score["acc"]
-    # All six languages have meanings, four literal sentences for usage, and all but Kazakh cloze
-    assert len(of_lighteval) == 6 + 4 + 5 + 1
     expected = evaluate(answer, [*of_lighteval], manager, log_samples=False)["results"]
     of_lm_eval = {name: score["acc,none"] for name, score in expected.items()}
     assert of_lighteval == pytest.approx(of_lm_eval, abs=1e-12)

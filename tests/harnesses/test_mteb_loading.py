@@ -1,22 +1,20 @@
 """From a name to a loaded model, and the prompts that mteb would give it."""
 
+import mteb
 import pytest
 import torch
+from datasets import Dataset
 from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
 from mteb.models.sentence_transformer_wrapper import SentenceTransformerEncoderWrapper
 from mteb.types import PromptType
+from sentence_transformers import CrossEncoder, SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
+from torch.utils.data import DataLoader
 
 from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer, native_pooling
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.io import hub_client
-
-
-@pytest.fixture
-def task():
-    import mteb
-
-    return mteb.get_task("TurkicIdiomT2").metadata
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +37,6 @@ def test_other_models_stay_as_mteb_has_them():
 
 
 def test_the_native_pooling_is_known_and_that_of_models_that_rank_otherwise_is_none(untrained_bert):
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
-
     transformer = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")[0]
 
     def model(*modules, **options):
@@ -64,9 +59,6 @@ def test_the_native_pooling_is_known_and_that_of_models_that_rank_otherwise_is_n
 
 def recorded_text(wrapper, task, kind):
     """The one text that really reaches the tokenizer when mteb encodes "göz" through a wrapper."""
-    from datasets import Dataset
-    from torch.utils.data import DataLoader
-
     seen = []
     preprocess = wrapper.model.preprocess
 
@@ -75,13 +67,8 @@ def recorded_text(wrapper, task, kind):
         return preprocess(inputs, prompt=prompt, **kwargs)
 
     wrapper.model.preprocess = spy
-    wrapper.encode(
-        DataLoader(Dataset.from_dict({"text": ["göz"]})),
-        task_metadata=task,
-        hf_split="test",
-        hf_subset="tur",
-        prompt_type=kind,
-    )
+    texts = DataLoader(Dataset.from_dict({"text": ["göz"]}))
+    wrapper.encode(texts, task_metadata=task, hf_split="test", hf_subset="tur", prompt_type=kind)
     return seen[0]
 
 
@@ -95,39 +82,40 @@ PROMPTS = {  # of the model, its default, of mteb's record
 
 
 @pytest.mark.parametrize("kind", [PromptType.query, PromptType.document])
-@pytest.mark.parametrize("case", PROMPTS)
-def test_the_prompt_is_what_mteb_puts_before_a_text(untrained_bert, task, case, kind):
-    model = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")
-    model.prompts, model.default_prompt_name, of_mteb = PROMPTS[case]
-    wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=of_mteb)
-    loaded = LoadedModel(wrapper.mteb_model_meta, wrapper, model)
-    assert loaded.prompt(task, kind.value) + "göz" == recorded_text(wrapper, task, kind)
-
-
-@pytest.mark.parametrize("kind", [PromptType.query, PromptType.document])
-@pytest.mark.parametrize("to_passages", [True, False])
-def test_instructions_are_those_of_mteb(untrained_bert, task, kind, to_passages):
-    wrapper = InstructSentenceTransformerModel(
-        str(untrained_bert),
-        None,
-        device="cpu",
-        instruction_template="Instruct: {instruction}\nQuery: ",
-        apply_instruction_to_passages=to_passages,
-    )
-    loaded = LoadedModel(None, wrapper, wrapper.model)
-    prompt = loaded.prompt(task, kind.value)
+@pytest.mark.parametrize("case", [*PROMPTS, "instruction", "instruction of queries alone"])
+def test_the_prompt_is_what_mteb_puts_before_a_text(untrained_bert, case, kind):
+    if case in PROMPTS:
+        model = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")
+        model.prompts, model.default_prompt_name, of_mteb = PROMPTS[case]
+        wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=of_mteb)
+    else:
+        template, to_passages = "Instruct: {instruction}\nQuery: ", case == "instruction"
+        wrapper = InstructSentenceTransformerModel(
+            str(untrained_bert),
+            None,
+            device="cpu",
+            instruction_template=template,
+            apply_instruction_to_passages=to_passages,
+        )
+    task = mteb.get_task("TurkicIdiomT2").metadata
+    prompt = LoadedModel(None, wrapper, wrapper.model).prompt(task, kind.value)
     assert prompt + "göz" == recorded_text(wrapper, task, kind)
-    if kind == PromptType.query:
+    if case not in PROMPTS and kind == PromptType.query:
         assert prompt.startswith("Instruct: Given an idiom")
 
 
-def test_a_folder_that_is_no_model(tmp_path):
-    with pytest.raises(InputError, match="not a model folder"):
-        resolve_model(str(tmp_path))
-    (tmp_path / "config.json").write_text("{broken")
-    with pytest.raises(InputError, match="cannot be loaded as a model") as caught:
-        resolve_model(str(tmp_path))
-    assert caught.value.exit_code == 2
+def test_a_folder_without_a_model_that_makes_vectors_is_refused(untrained_bert, tmp_path):
+    CrossEncoder(str(untrained_bert), num_labels=1, device="cpu").save_pretrained(str(tmp_path / "cross"))
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("{broken")
+    for folder, problem in (
+        ("", "not a model folder"),
+        ("broken", "cannot be loaded as a model"),
+        ("cross", "a CrossEncoder scores pairs and makes no vectors"),  # rather than mean-pooled
+    ):
+        with pytest.raises(InputError, match=problem) as caught:
+            resolve_model(str(tmp_path / folder))
+        assert caught.value.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -139,12 +127,3 @@ def test_a_registered_model_that_needs_code_is_refused_before_anything_is_loaded
     with pytest.raises(InputError) as caught:
         resolve_model(name, trust_remote_code=True)
     assert "--trust-remote-code" not in str(caught.value)  # but that there is no network, or a package is missing
-
-
-def test_a_cross_encoder_is_refused_rather_than_mean_pooled(untrained_bert, tmp_path):
-    from sentence_transformers import CrossEncoder
-
-    CrossEncoder(str(untrained_bert), num_labels=1, device="cpu").save_pretrained(str(tmp_path / "cross"))
-    with pytest.raises(InputError, match="a CrossEncoder scores pairs and makes no vectors") as caught:
-        resolve_model(str(tmp_path / "cross"))
-    assert caught.value.exit_code == 2

@@ -3,7 +3,9 @@
 import pytest
 
 from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
+from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.load import BUNDLED
 from turkic_idiom_tasks.splits import retrieval_split
 
 NOUNS = (
@@ -34,6 +36,21 @@ def small_lexicon(n_concepts, *, judgements=None, order=None):
     for number, name in enumerate(names):
         concepts[name] = Concept(name, f"to {chr(ord('a') + number // 2) * 3}", "verb")
     return Lexicon(concepts, {"tr": entries}, revision="0" * 40, equivalents=equivalents)
+
+
+@pytest.fixture(scope="session")
+def dataset():
+    return current_dataset()
+
+
+@pytest.fixture(scope="session")
+def unjudged_lexicon(tmp_path_factory):
+    """Folder with few Uzbek and Azerbaijani entries of the bundled lexicon, and without equivalents."""
+    folder = tmp_path_factory.mktemp("unjudged")
+    for name, n_lines in (("concepts.jsonl", None), ("uz.jsonl", 90), ("az.jsonl", 90)):
+        lines = (BUNDLED / name).read_text("utf-8").splitlines(keepends=True)
+        (folder / name).write_text("".join(lines[:n_lines]), "utf-8")
+    return folder
 
 
 @pytest.fixture(scope="session")

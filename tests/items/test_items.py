@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from tests.items.conftest import small_lexicon
 from turkic_idiom_tasks.dataset import LexiconDataset
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.orthography import content_stems, fold
 from turkic_idiom_tasks.spans import Span
@@ -27,19 +26,8 @@ from turkic_idiom_tasks.tasks.items.scoring import image_of, right_shares
 from turkic_idiom_tasks.tasks.items.traps import TOO_CLOSE, Relations
 from turkic_idiom_tasks.tasks.items.written import BLANK
 
-SETS = (("meaning", "tr", None), ("meaning", "gag", None), ("equivalent", "tr", "uz"), ("cloze", "az", None))
+SETS = (("meaning", "tr"), ("meaning", "gag"), ("equivalent", "tr", "uz"), ("cloze", "az"))
 FIVE_POINTS = 0.05
-
-
-@pytest.fixture(scope="module")
-def dataset():
-    return current_dataset()
-
-
-@pytest.fixture(scope="module")
-def sets(dataset):
-    """(kind, language, target) -> items of some sets."""
-    return {name: build_items(dataset, *name) for name in (*SETS, ("usage", "tr", None))}
 
 
 def assert_options_differ(item, lexicon, *, n):
@@ -52,10 +40,10 @@ def assert_options_differ(item, lexicon, *, n):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_options_are_four_texts_of_one_part_of_speech_none_judged_like_another(dataset, sets, name):
+def test_options_are_four_texts_of_one_part_of_speech_none_judged_like_another(dataset, name):
     concepts = dataset.lexicon.concepts
     judged, same = dataset.lexicon.equivalents, dataset.lexicon.judged("same")
-    for item in sets[name]:
+    for item in build_items(dataset, *name):
         assert_options_differ(item, dataset.lexicon, n=4)
         assert len({concepts[option.concept].pos for option in item.options}) == 1
         assert retrieval_split(item.concept) == "test"
@@ -65,18 +53,20 @@ def test_options_are_four_texts_of_one_part_of_speech_none_judged_like_another(d
         assert judged.keys().isdisjoint(tuple(sorted(pair)) for pair in pairs)
 
 
-def test_knowing_no_idiom_does_not_help(sets):
+def test_knowing_no_idiom_does_not_help(dataset):
     """The demand of the task: within five points of chance, for each language with enough items."""
-    for (kind, _, _), items in sets.items():
+    for kind, *languages in (*SETS, ("usage", "tr")):
+        items = build_items(dataset, kind, *languages)
         chance = 0.5 if kind == "usage" else 0.25
         names = ("longest", "shortest", "position") if kind == "equivalent" else (*NAMES[:3], "overlap")
         for name in names:
             assert abs(baseline_accuracy(name, items) - chance) <= FIVE_POINTS, (kind, name)
     n_highest = 0  # the right option alone shares the most letters with the idiom: in a quarter of the items
-    for item in sets["meaning", "tr", None]:
+    meanings = build_items(dataset, "meaning", "tr")
+    for item in meanings:
         shared = [letter_overlap(item.text, option.text, "tr", "tr") for option in item.options]
         n_highest += shared.index(max(shared)) == item.gold and shared.count(max(shared)) == 1
-    assert abs(n_highest - len(sets["meaning", "tr", None]) / 4) < 1
+    assert abs(n_highest - len(meanings) / 4) < 1
 
 
 @pytest.mark.parametrize("name", [("meaning_rivals", "uz"), ("equivalent_rivals", "az", "uz")])
@@ -106,20 +96,20 @@ def test_at_most_a_tenth_of_the_equivalents_are_the_same_word_for_word(dataset, 
     assert images["twins"] <= images.total() / 10 < images["twins"] + 1.2  # as many as there may be
 
 
-def test_spelling_helps_only_where_words_are_shared(sets):
-    rows = baseline_rows("equivalent_tr_uz", sets["equivalent", "tr", "uz"])
+def test_spelling_helps_only_where_words_are_shared(dataset):
+    rows = baseline_rows("equivalent_tr_uz", build_items(dataset, "equivalent", "tr", "uz"))
     assert [row["set"].partition(", ")[2] for row in rows] == ["", "shared stem", "other stems"]
     assert rows[0]["items"] == rows[1]["items"] + rows[2]["items"]
     assert rows[1]["overlap"] > 0.6
     assert rows[2]["overlap"] < 0.35
 
 
-def test_types_of_traps(dataset, sets):
+def test_types_of_traps(dataset):
     """A near trap has a word of gloss or meaning in common, a lexical one a word of the idiom, a random one neither."""
     relations = Relations(dataset.lexicon)
     idioms = dataset.lexicon.of("tr")
     counts = Counter()
-    for item in sets["meaning", "tr", None]:
+    for item in build_items(dataset, "meaning", "tr"):
         close = relations.closeness(item.concept)
         for option in item.options:
             counts[option.trap] += 1
@@ -132,13 +122,13 @@ def test_types_of_traps(dataset, sets):
             assert "baş" in idioms[lexical[0].concept].idiom
     assert counts["near"] > 150
     assert counts["lexical"] > 100
-    equivalents = sets["equivalent", "tr", "uz"]
+    equivalents = build_items(dataset, "equivalent", "tr", "uz")
     n_false_friends = sum("lexical" in [option.trap for option in item.options] for item in equivalents)
     assert n_false_friends > 0.6 * len(equivalents)
 
 
-def test_false_friends_of_real_words():
-    """tr göz and az göz, uz koʻz (the common orthography has köz); tr el and uz el; nothing like it in `til`."""
+def test_likeness_of_real_words():
+    # tr göz and az göz, uz koʻz (the common orthography has köz); tr el and uz el; nothing like it in `til`
     uzbek = SimilarSpelling({"a": "koʻz tikmoq", "b": "tilini topmoq", "c": "el ogʻziga tushmoq"}, language="uz")
     assert uzbek.to_words_of("göz koymak", "tr").keys() == {"a"}
     assert uzbek.to_words_of("el açmak", "tr") == {"c": 1.0}
@@ -146,16 +136,14 @@ def test_false_friends_of_real_words():
     likeness = azerbaijani.to_words_of("göz koymak", "tr")
     assert likeness["a"] == 2.0  # both words are spelt alike
     assert 0 < likeness["b"] <= 1
-
-
-def test_shared_words_within_a_language():
+    # Within a language
     shared = SharedWords({"a": "gözüne girmek", "b": "gönül almak", "c": "iki gözüm"}, language="tr")
     assert shared.with_words_of("gözden düşmek") == {"a": 1.0, "c": 1.0}
     assert shared.with_words_of("almak") == {}  # a function word
 
 
-def test_usage_has_both_sentences_of_each_idiom(dataset, sets):
-    items = sets["usage", "tr", None]
+def test_usage_has_both_sentences_of_each_idiom(dataset):
+    items = build_items(dataset, "usage", "tr")
     orders = Counter()
     for figurative, literal in zip(items[::2], items[1::2], strict=True):
         assert figurative.concept == literal.concept
@@ -183,9 +171,9 @@ def test_cloze_blanks_the_idiom_and_no_sentence_of_it_stands_in_a_usage_item_tha
                 assert entry.example not in shown
 
 
-def test_options_of_a_cloze_sentence_hold_for_that_sentence_alone(dataset, sets):
+def test_options_of_a_cloze_sentence_hold_for_that_sentence_alone(dataset):
     """Neither for a sentence that was written again, nor where a trap is judged like the key since."""
-    lexicon, item = dataset.lexicon, sets["cloze", "az", None][0]
+    lexicon, item = dataset.lexicon, build_items(dataset, "cloze", "az")[0]
     entry = lexicon.of("az")[item.concept]
     span = entry.spans[0]
     moved = replace(entry, example=f"Ah, {entry.example}", spans=(Span(span.start + 4, span.end + 4),))
@@ -230,7 +218,8 @@ def test_a_situation_uses_no_word_of_its_idiom_and_stands_beside_the_idioms_that
         entries = dataset.lexicon.of(language)
         for item in items:
             assert [option.text for option in item.options] == [entries[o.concept].idiom for o in item.options]
-            assert not stems(item.text, language) & stems(item.idiom, language)
+            text, idiom = (content_stems(words, LANGUAGES[language]) for words in (item.text, item.idiom))
+            assert {stem[:5] for stem in text}.isdisjoint(stem[:5] for stem in idiom)
         for name in ("longest", "shortest", "position", "overlap"):
             # 20 comparisons with chance, so two standard errors would be too few
             assert abs(baseline_accuracy(name, items) - 0.25) <= 2.5 * math.sqrt(0.25 * 0.75 / len(items)), name
@@ -290,10 +279,6 @@ def test_only_items_that_the_panel_was_asked_are_hard_and_examples_are_those_of_
     assert examples == build_items(dataset, "recall", "tr", split="train") != ()
 
 
-def stems(text, language):
-    return {stem[:5] for stem in content_stems(text, LANGUAGES[language])}
-
-
 def without(dataset, concept):
     """Return the dataset as if a concept had never been written."""
     lexicon = dataset.lexicon
@@ -307,9 +292,9 @@ def without(dataset, concept):
     return LexiconDataset(replace(lexicon, **changes), "without")
 
 
-def test_growth_moves_few_items(dataset, sets):
+def test_growth_moves_few_items(dataset):
     """A concept more changes the items whose trap it becomes, and, if it is asked about, a few to keep the balance."""
-    items = {item.id: item for item in sets["meaning", "gag", None]}
+    items = {item.id: item for item in build_items(dataset, "meaning", "gag")}
     traps = Counter(option.concept for item in items.values() for option in item.options if option.trap)
     in_training = min(concept for concept in traps if retrieval_split(concept) != "test")
     asked = min(item.concept for item in items.values())

@@ -8,27 +8,16 @@ import pytest
 from tests.items.test_answers import an_item
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 from turkic_idiom_tasks.tasks.items.item_types import ItemSet
 from turkic_idiom_tasks.tasks.items.items import build_items
 from turkic_idiom_tasks.tasks.items.prompts import CHARACTERS_PER_TOKEN, cost, open_prompt, prompt
 
 
-@pytest.fixture(scope="module")
-def unjudged(tmp_path_factory):
-    """Folder of the Turkish and Gagauz entries of the bundled lexicon, without equivalents."""
-    lexicon = load_lexicon()
-    folder = tmp_path_factory.mktemp("unjudged") / "lexicon"
-    entries = {code: list(lexicon.of(code).values()) for code in ("tr", "gag")}
-    write_lexicon(folder, list(lexicon.concepts.values()), entries)
-    return folder
-
-
-def test_a_lexicon_without_judgements_says_so(unjudged, capsys):
-    assert main(["lm", "stats", "--data", str(unjudged), "-k", "usage", "--json"]) == 0
+def test_a_lexicon_without_judgements_says_so(unjudged_lexicon, capsys):
+    assert main(["lm", "stats", "--data", str(unjudged_lexicon), "-k", "meaning", "-l", "uz", "--json"]) == 0
     printed = capsys.readouterr()
     (row,) = json.loads(printed.out)
-    assert (row["set"], row["items"], row["small_sample"]) == ("usage_tr", 2 * row["concepts"], False)
+    assert (row["set"], row["items"], row["small_sample"]) == ("meaning_uz", row["concepts"], True)
     assert "no judged equivalents" in printed.err
 
 
@@ -87,6 +76,7 @@ def test_the_command_counts_requests_and_examples(capsys):
         tokens.append(row["written_tokens"])
     (baseline,) = statistics["baselines"]
     assert statistics["set"] == baseline["set"] == "usage_uz"
+    assert (statistics["items"], statistics["small_sample"]) == (2 * statistics["concepts"], False)
     assert (baseline["chance"], baseline["longest"], baseline["position"]) == (0.5, 0.5, 0.5)
     items = build_items(current_dataset(), "usage", "uz")
     assert (row["n_items"], row["choice_requests"]) == (len(items), 2 * len(items))

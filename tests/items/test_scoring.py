@@ -8,7 +8,6 @@ import pytest
 
 from tests.items.conftest import small_lexicon
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.spans import Span
 from turkic_idiom_tasks.tasks.items.item_types import Item, Option
@@ -42,11 +41,6 @@ ITEM = Item(
 )
 
 
-@pytest.fixture(scope="module")
-def dataset():
-    return current_dataset()
-
-
 @pytest.mark.parametrize(
     ("answer", "exact", "lemma", "accepted"),
     [
@@ -66,7 +60,7 @@ def test_answers_to_the_open_cloze(answer, exact, lemma, accepted):
     assert scores["unreadable"] == (answer is None)
 
 
-def test_the_open_cloze_needs_the_lexicon_of_its_items():
+def test_the_open_cloze_needs_an_answer_to_each_item_and_the_lexicon_of_its_items():
     with pytest.raises(InputError, match="cloze_tr/accept-the-risk"):
         score_open("cloze_open", [ITEM], ["göze alıp"], small_lexicon(6))
     with pytest.raises(ValueError, match="longer"):
@@ -122,8 +116,9 @@ def test_the_answers_file_has_two_readers_of_each_answer_and_is_named_by_its_dig
 
 @pytest.mark.parametrize("task", OPEN_TASKS)
 def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(dataset, task):
-    whole = whole_of(task)
+    whole, concepts = whole_of(task), dataset.lexicon.concepts
     for item in build_items(dataset, task, "tr", "az" if whole == "translate" else None)[:20]:
+        assert whole != "recall_en" or item.text == concepts[item.concept].gloss
         answer = item.options[item.gold].text
         assert answer == dataset.lexicon.of(item.target)[item.concept].idiom or whole == "cloze_open"
         for variant in VARIANTS:
@@ -131,21 +126,16 @@ def test_the_question_of_an_open_task_shows_its_text_and_not_the_answer(dataset,
             assert item.text in question
             assert (item.idiom in question) == (whole == "translate")
             assert answer not in question or whole == "translate"  # an idiom that both languages have
+            assert ("Azerbaijani" in question) == (whole == "translate" and variant != "native")
 
 
-def test_what_the_open_tasks_show(dataset):
-    """Of each concept its English gloss; another sentence than that of the cloze, or none; the languages by name."""
-    concepts, turkish = dataset.lexicon.concepts, dataset.lexicon.of("tr")
-    for item in build_items(dataset, "recall_en", "uz"):
-        assert item.text == concepts[item.concept].gloss
+def test_a_translation_is_asked_with_another_sentence_than_the_cloze_or_with_the_idiom_alone(dataset):
+    turkish, items = dataset.lexicon.of("tr"), build_items(dataset, "translate", "tr", "az")
     sentences = {item.text for item in build_items(dataset, "cloze_open", "tr")}
-    n_alone = 0
-    for item in build_items(dataset, "translate", "tr", "az"):
+    for item in items:
         entry = turkish[item.concept]
         assert item.text.replace(entry.spans[0].of(entry.example), "_____") not in sentences
-        assert "Azerbaijani" in open_prompt(item, "translate")
-        n_alone += item.text == entry.idiom
-    assert 0 < n_alone < 0.6 * len(turkish)
+    assert 0 < sum(item.text == turkish[item.concept].idiom for item in items) < 0.6 * len(turkish)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from tests.dataset.conftest import hub_layout, turkish_only  # noqa: F401
 from tests.encoders.untrained_models import SPECIAL, save_with_special_tokens
+from tests.items.conftest import byte_tokenizer  # noqa: F401
 from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.languages import LANGUAGES

@@ -35,96 +35,78 @@ def read(response, sentence=SENTENCE, tokens=None, language=TR, *, strict=False)
     return None if tags is None else "".join(tag[0] for tag in tags)
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize(
-    ("response", "expected"),
-    [
-        ('{"idioms": ["göz yumdu"]}', FOUND),
-        ('  {"idioms":["göz yumdu"]}\n', FOUND),
-        ('{"idioms": []}', NOTHING),
-        ('{"idioms": ["göz yumdu", "el attı"]}', FOUND),
-        ('{"idioms": ["yumdu göz"]}', NOTHING),
-        ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', FOUND),  # escaped, as json.dumps writes it
-        ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', FOUND),
-        ('```json\n{"idioms": ["göz yumdu"]}\n```', FOUND),
-        ("Komşusunun yaptıklarına <idiom>göz yumdu</idiom>.", FOUND),
-        (SENTENCE, NOTHING),
-        ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', FOUND),
-        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O"]}', FOUND),
-        ('{"bio": ["O", "I-IDIOM", "O", "I-IDIOM", "O"]}', "OIOIO"),  # a classifier says what it says
-        # neither reading takes these
-        ("", FORMAT_ERROR),
-        ("lol", FORMAT_ERROR),
-        ("<think>uzun uzun düşünüyorum: göz yumdu", FORMAT_ERROR),
-        ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O", "O"]}', FORMAT_ERROR),
-        ('{"bio": ["O", "O", "B-LOC", "I-LOC", "O"]}', FORMAT_ERROR),
-        ('{"bio": [null, [], {}, 1, "O"]}', FORMAT_ERROR),
-        ("{}", FORMAT_ERROR),
-        ('{"idioms": [1, 2]}', FORMAT_ERROR),
-        ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
-        *((no_text, FORMAT_ERROR) for no_text in (None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, math.nan)),
-    ],
-)
-def test_what_both_readings_agree_on(response, expected, strict):
-    assert read(response, strict=strict) == expected
-
-
-@pytest.mark.parametrize(
-    ("response", "flexible"),
-    [
-        # prose around the JSON
-        ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FOUND),
-        ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', FOUND),  # the last one
-        ('{"idioms": ["göz yumdu"]} {"idioms": []}', NOTHING),
-        # other shapes
-        ('["göz yumdu"]', FOUND),
-        ('{"deyimler": ["göz yumdu"]}', FOUND),
-        ('{"idioms": "göz yumdu"}', FOUND),
-        ('{"idioms": [["göz yumdu"]]}', FOUND),
-        ('{"idioms": null}', NOTHING),
-        ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', FOUND),
-        ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FOUND),
-        # a JSON text that breaks off
-        ('{"idioms": ["göz yumdu", "el a', FOUND),
-        # lists and bullets
-        ("- göz yumdu", FOUND),
-        ("Cümledeki deyim şudur:\n\n- göz yumdu", FOUND),
-        ("1) “göz yumdu”", FOUND),
-        ("**göz yumdu**", FOUND),
-        ("göz yummak", FOUND),
-        # none
-        ("Yok", NOTHING),
-        ("No idioms", NOTHING),
-        # lines of tags
-        ("O O B-IDIOM I-IDIOM O", FOUND),
-        ("[O, O, B-IDIOM, I-IDIOM, O]", FOUND),
-        ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", FOUND),
-        # small slips in a copied sentence
-        ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FOUND),
-        ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", FOUND),
-        ("Komşusunun yaptıklarına <idiom>göz yumdu", NOTHING),  # one that is never closed is none
-        ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", NOTHING),
-    ],
-)
-def test_a_deviation_is_read_flexibly_and_is_a_format_error_otherwise(response, flexible):
-    assert read(response) == flexible
-    assert read(response, strict=True) == FORMAT_ERROR
+ALIKE = [
+    ('  {"idioms":["göz yumdu"]}\n', FOUND),
+    ('{"idioms": []}', NOTHING),
+    ('{"idioms": ["göz yumdu", "el attı"]}', FOUND),
+    ('{"idioms": ["yumdu göz"]}', NOTHING),
+    ('{"idioms": ["\\u0067\\u00f6z yumdu"]}', FOUND),  # escaped, as json.dumps writes it
+    ('{"idioms": ["' + unicodedata.normalize("NFD", "göz yumdu") + '"]}', FOUND),
+    ('```json\n{"idioms": ["göz yumdu"]}\n```', FOUND),
+    (SENTENCE, NOTHING),
+    ("<think>göz boyamak mı?</think>\n" + '{"idioms": ["göz yumdu"]}', FOUND),
+    # neither reading takes these
+    ("", FORMAT_ERROR),
+    ("lol", FORMAT_ERROR),
+    ("<think>uzun uzun düşünüyorum: göz yumdu", FORMAT_ERROR),
+    ('{"bio": ["O", "O", "B-IDIOM", "I-IDIOM", "O", "O"]}', FORMAT_ERROR),
+    ('{"bio": ["O", "O", "B-LOC", "I-LOC", "O"]}', FORMAT_ERROR),
+    ('{"bio": [null, [], {}, 1, "O"]}', FORMAT_ERROR),
+    ("{}", FORMAT_ERROR),
+    ('{"idioms": [1, 2]}', FORMAT_ERROR),
+    ("O O B-IDIOM I-IDIOM", FORMAT_ERROR),
+    *((no_text, FORMAT_ERROR) for no_text in (None, 5, b"{}", ["göz yumdu"], {"idioms": ["göz yumdu"]}, math.nan)),
+]
+DEVIATIONS = [  # which the strict reading calls format errors
+    # prose around the JSON
+    ('Tabii! İşte yanıt: {"idioms": ["göz yumdu"]} Umarım yardımcı olur.', FOUND),
+    ('Örnek: {"idioms": ["el attı"]}. Yanıt: {"idioms": ["göz yumdu"]}', FOUND),  # the last one
+    ('{"idioms": ["göz yumdu"]} {"idioms": []}', NOTHING),
+    # other shapes
+    ('["göz yumdu"]', FOUND),
+    ('{"deyimler": ["göz yumdu"]}', FOUND),
+    ('{"idioms": "göz yumdu"}', FOUND),
+    ('{"idioms": [["göz yumdu"]]}', FOUND),
+    ('{"idioms": null}', NOTHING),
+    ('{"idioms": [{"text": "göz yumdu", "meaning": "görmezden gelmek"}]}', FOUND),
+    ('{"bio": ["o", "o", "b-idiom", "i-idiom", "o"]}', FOUND),
+    # a JSON text that breaks off
+    ('{"idioms": ["göz yumdu", "el a', FOUND),
+    # lists and bullets
+    ("- göz yumdu", FOUND),
+    ("Cümledeki deyim şudur:\n\n- göz yumdu", FOUND),
+    ("1) “göz yumdu”", FOUND),
+    ("**göz yumdu**", FOUND),
+    ("göz yummak", FOUND),
+    # none
+    ("Yok", NOTHING),
+    ("No idioms", NOTHING),
+    # lines of tags
+    ("O O B-IDIOM I-IDIOM O", FOUND),
+    ("[O, O, B-IDIOM, I-IDIOM, O]", FOUND),
+    ("Komşusunun\tO\nyaptıklarına\tO\ngöz\tB-IDIOM\n\nyumdu\tI-IDIOM\n.\tO\n", FOUND),
+    # small slips in a copied sentence
+    ("Komşusunun yaptıkların <idiom>göz yumdu</idiom>.", FOUND),
+    ("Yanıt: Komşusunun yaptıklarına <IDIOM>göz yumdu</IDIOM>.", FOUND),
+    ("Komşusunun yaptıklarına <idiom>göz yumdu", NOTHING),  # one that is never closed is none
+    ("Komşusunun yaptıklarına </idiom>göz yumdu<idiom>.", NOTHING),
+    ("Komşusunun <idiom>el attı</idiom>.", NOTHING),
+    ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", "OOBOO"),  # a tag within a tag
+]
 
 
 @pytest.mark.parametrize(
     ("response", "flexible", "strict"),
     [
+        *((response, expected, expected) for response, expected in ALIKE),
+        *((response, expected, FORMAT_ERROR) for response, expected in DEVIATIONS),
         ('{"idioms": ["GÖZ YUMDU"]}', FOUND, NOTHING),
         ('{"idioms": ["Göz yumdu."]}', FOUND, NOTHING),
         ('{"idioms": ["göz yummak"]}', FOUND, NOTHING),
-        # models leave the ending outside
-        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", FOUND, FOUND),
-        ("Komşusunun <idiom>el attı</idiom>.", NOTHING, FORMAT_ERROR),
-        # a tag within a tag
-        ("Komşusunun <idiom>yaptıklarına <idiom>göz</idiom> yumdu</idiom>.", "OOBOO", FORMAT_ERROR),
+        ("Komşusunun yaptıklarına <idiom>göz yum</idiom>du.", FOUND, FOUND),  # models leave the ending outside
     ],
 )
-def test_what_the_two_readings_make_of_other_words(response, flexible, strict):
+def test_what_the_two_readings_make_of_an_answer(response, flexible, strict):
     assert (read(response), read(response, strict=True)) == (flexible, strict)
 
 
@@ -283,16 +265,10 @@ def test_a_sign_is_no_idiom_and_no_part_of_one(sign):
         assert read(json.dumps({"idioms": [f"göz yumdu {sign}"]}), sentence) == outside[:-3] + "BIO"
 
 
-COPIES = [
-    SENTENCE,
-    SENTENCE.lower()[:-1] + "!",
-    f"“{SENTENCE[:-1]}”",
-    f"**{SENTENCE}**",
-    "Komşusunun yaptıkların göz yumdu",  # a slip
-]
+SLIP = "Komşusunun yaptıkların göz yumdu"
 
 
-@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("copy", [SENTENCE, SENTENCE.lower()[:-1] + "!", f"“{SENTENCE[:-1]}”", f"**{SENTENCE}**", SLIP])
 def test_a_copied_sentence_without_tags_marks_nothing(copy):
     assert read(copy) == NOTHING
     assert read(f"{copy}\n- göz yumdu") == FOUND
@@ -351,14 +327,8 @@ def test_an_answer_may_begin_with_the_question():
     assert read(f"<think>The user says:\n{OWN}\nAnswer: {GOOD}") == FORMAT_ERROR  # a thought that never ends
 
 
-LONG = "x" * 1_000_000
 N = MAX_ANSWER - 100  # what is longer is not read at all
 HOSTILE = {
-    "1 MB": LONG,
-    "1 MB of brackets": "[" * 1_000_000,
-    "1 MB of reasoning": f"<think>{LONG}",
-    "1 MB of combining marks": "a" + "\u0301" * 1_000_000,
-    "1 MB of idioms": json.dumps({"idioms": ["göz yumdu"] * 70_000}),
     "nested lists": "[" * N,
     "objects": "{}" * (N // 2),
     "open strings": '{"idioms": ["' * (N // 13),
@@ -370,13 +340,12 @@ HOSTILE = {
     "many idioms": json.dumps({"idioms": ["a"] * (N // 5)}),
     "a hundred idioms": json.dumps({"idioms": ["göz yumdu yaptı"] * 100}),
     "large numbers": "[" + "1" * N + "]",
-    "1 MB of own questions": f"{OWN}\n" * 30_000,
-    "1 MB of labels": "Sentence:\n" * 100_000,
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_answers_are_read_fast(name):
+    """And what repeats a pattern for longer: tests/test_model_answers.py."""
     long_sentence = " ".join(f"kelime{number}" for number in range(100))
     for sentence, strict, seconds in ((SENTENCE, True, 0.7), (SENTENCE, False, 0.7), (long_sentence, False, 2)):
         began = time.process_time()
@@ -391,7 +360,7 @@ def test_an_answer_of_more_than_the_most_characters_is_a_format_error():
     assert read(prose + answer) == FOUND
     assert read("a" + prose + answer) == FORMAT_ERROR
     for strict in (True, False):  # reasoning does not count
-        assert read(f"<think>{LONG}</think>{answer}", strict=strict) == FOUND
+        assert read(f"<think>{'x' * 1_000_000}</think>{answer}", strict=strict) == FOUND
 
 
 PARTS = ["göz", "yumdu", "yummak", "Nihan", " ", "\n", '{"idioms": [', '"', "]}", "[", "]", "{", "}", ",", "<idiom>",

@@ -3,6 +3,7 @@
 import json
 import math
 import warnings
+from functools import partial
 from itertools import cycle
 
 import pytest
@@ -10,6 +11,7 @@ from lm_eval.tasks import TaskManager
 from seqeval.metrics import f1_score
 from sklearn.metrics import precision_recall_fscore_support as per_tag
 
+from tests.dataset.conftest import ROW
 from tests.lm_eval_runs import evaluate, our_tasks
 from tests.spans.conftest import by_first_letter
 from turkic_idiom_tasks.errors import InputError
@@ -17,8 +19,6 @@ from turkic_idiom_tasks.harnesses import TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_model import TokenClassifierLM
 from turkic_idiom_tasks.languages import LANGUAGES, counted
-from turkic_idiom_tasks.results.predictions import Tags
-from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import LABELS
 
 O, B, I = LABELS  # noqa: E741
@@ -48,10 +48,10 @@ def assert_scores_are_seqevals(row, samples, name):
     }  # fmt: skip
 
 
-def assert_subword_scores(row, samples, name="strict"):
+def assert_subword_scores(row, samples):
     """The paper's scores of sub-words: B on the first sub-word of an idiom, I on all later ones."""
     gold, found = [], []
-    for sample in (sample for sample in samples if sample["filter"] == name):
+    for sample in (sample for sample in samples if sample["filter"] == "strict"):
         answer = json.loads(sample["resps"][0][0])["subwords"]
         tags = [LABELS[number] for number in sample["doc"]["ner_tags"]]
         seen = set()
@@ -60,11 +60,11 @@ def assert_subword_scores(row, samples, name="strict"):
             seen.add(word)
         found += answer["labels"]
     f1 = per_tag(gold, found, labels=[B, I], average="micro")[2]
-    assert row[f"subword_f1,{name}"] == pytest.approx(f1)
+    assert row["subword_f1,strict"] == pytest.approx(f1)
 
 
 def right_json(document):
-    return json.dumps({"idioms": [span["text"] for span in document["spans"]]})
+    return json.dumps({"idioms": [span["text"] for span in document["spans"]]}, ensure_ascii=False)
 
 
 def right_xml(document):
@@ -100,25 +100,22 @@ def test_a_token_classifier_is_scored_as_seqeval_does(manager, first_letter_clas
         assert_subword_scores(row, samples)
         assert row["unreadable,strict"] == 0
         strict = [sample for sample in samples if sample["filter"] == "strict"]
-        sentences = dataset.test_sentences(strict[0]["doc"]["lang"])
-        assert sorted(sample["doc"]["id"] for sample in strict) == [sentence.id for sentence in sentences.rows]
+        sentences = dataset.test_sentences(strict[0]["doc"]["lang"]).rows
+        assert sorted(sample["doc"]["id"] for sample in strict) == [sentence.id for sentence in sentences]
         for sample in samples:
             tags = json.loads(sample["filtered_resps"][0])["tags"]
             assert "".join(tag[0] for tag in tags) == by_first_letter(sample["doc"]["tokens"])
-        # the same tags in a record have the same scores
-        tags = {sample["doc"]["id"]: json.loads(sample["filtered_resps"][0])["tags"] for sample in strict}
-        letters = tuple("".join(tag[0] for tag in tags[sentence.id]) for sentence in sentences.rows)
-        scores = score_subset(Tags(sentences, letters)).scores
-        for metric, ours in (("f1", "span_f1"), ("token_f1", "token_f1"), ("exact_match", "sequence_accuracy")):
-            assert row[f"{metric},strict"] == pytest.approx(scores[ours], abs=1e-12)
     assert any(found["results"][task]["f1,strict"] > 0 for task in tasks)
     for metric in ("f1", "token_f1"):
         mean = sum(found["results"][task][f"{metric},strict"] for task in tasks) / len(tasks)  # languages alike
         assert found["groups"]["turkic_idiom_span"][f"{metric},strict"] == pytest.approx(mean)
 
 
-def test_a_language_without_sentences_in_the_data_is_named(turkish_only, monkeypatch):
+def test_a_language_without_sentences_in_the_data_is_named_and_left_out_of_the_groups(turkish_only, monkeypatch):
     monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
+    for suffix in ("", "_xml", "_native"):
+        loaded = our_tasks().load([f"turkic_idiom_span{suffix}"])
+        assert [*loaded["tasks"]] == [f"turkic_idiom_span_tr{suffix}"]
     with pytest.raises(InputError, match=r"no annotated test sentence in Azerbaijani \(az\).*have some: tr"):
         our_tasks().load(["turkic_idiom_span_az"])
 
@@ -128,20 +125,6 @@ def test_our_tasks_are_known_beside_the_folders_of_the_user(tmp_path):
     assert "plain_question" in manager.all_subtasks
     assert "turkic_idiom_span" in manager.all_groups
     assert str(manager.include_path) == str(tmp_path / "tasks")  # as the user gave it
-
-
-@pytest.mark.parametrize(("group", "answer"), [("", right_json), ("_xml", right_xml), ("_native", right_json)])
-def test_a_model_that_is_always_right_has_full_marks(turkish_only, monkeypatch, group, answer):
-    """And the group leaves out the languages that the data lack."""
-    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(turkish_only))
-    found = evaluate(answer, [f"turkic_idiom_span{group}"], our_tasks())
-    assert found["group_subtasks"][f"turkic_idiom_span{group}"] == [f"turkic_idiom_span_tr{group}"]
-    row = found["results"][f"turkic_idiom_span_tr{group}"]
-    for metric in ("f1,strict", "f1,flexible", "token_f1,strict", "exact_match,strict"):
-        assert row[metric] == 1
-    assert row["unreadable,strict"] == 0
-    assert "subword_f1,strict" not in row  # a language model has no sub-words that are scored
-    assert found["groups"][f"turkic_idiom_span{group}"]["f1,strict"] == 1
 
 
 def test_scores_of_mixed_answers(manager):
@@ -196,23 +179,25 @@ def test_the_standard_error_is_larger_with_fewer_idioms_than_sentences(manager, 
 def test_requests_that_lm_eval_cached_for_other_data_are_refused(manager, hub_layout, monkeypatch, tmp_path):
     """Its cache is named by the task alone, so the requests of one data set would be scored on another."""
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path / "cache"))
-    for number, idiom in enumerate(("göz yumdu", "kulak astı")):
-        row = {"id": "s1", "idiom": idiom, "sentence": f"Ali {idiom}", "tokens": ["Ali", *idiom.split()],
-               "ner_tags": [0, 1, 2]}  # fmt: skip
-        monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": [row]}, name=f"data-{number}")))
-        if number == 0:
-            evaluate(right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True)
-        else:
-            with pytest.raises(InputError, match=r"document 's1': .*--cache_requests refresh"):
-                evaluate(right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True)
-            evaluate(right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True, rewrite_requests_cache=True)
+    cached = partial(evaluate, right_json, ["turkic_idiom_span_tr"], manager, cache_requests=True)
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": [ROW]}, name="asked")))
+    cached()
+    other = ROW | {"sentence": "Ona göz yumdu.", "tokens": ["Ona", "göz", "yumdu", "."]}
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(hub_layout({"test": [other]}, name="other")))
+    with pytest.raises(InputError, match=r"document 's1': .*--cache_requests refresh"):
+        cached()
+    cached(rewrite_requests_cache=True)
 
 
 @pytest.mark.parametrize("suffix", ["", "_xml", "_native"])
-def test_examples_come_from_train_with_their_right_answers(manager, suffix):
+def test_examples_come_from_train_with_their_right_answers_which_have_full_marks(manager, suffix):
     answer = right_xml if suffix == "_xml" else right_json
     task = f"turkic_idiom_span_uz{suffix}"
     found = evaluate(answer, [task], manager, num_fewshot=2, limit=5)
+    row = found["results"][task]
+    assert {row[name] for name in ("f1,strict", "f1,flexible", "token_f1,strict", "exact_match,strict")} == {1}
+    assert row["unreadable,strict"] == 0
+    assert "subword_f1,strict" not in row  # a language model has no sub-words that are scored
     splits = current_dataset().sentences("uz")
     train = {row.sentence: row.document() for row in splits["train"]}
     held_out = [row.sentence for split in ("validation", "test") for row in splits[split]]
@@ -223,9 +208,7 @@ def test_examples_come_from_train_with_their_right_answers(manager, suffix):
         assert ("<idiom>" in prompt, "JSON" in prompt) == (suffix == "_xml", suffix != "_xml")
         assert ("sentence" in prompt) == (suffix != "_native")
         for sentence in shown:  # the answer, and nothing of it in the question
-            text = right_xml(train[sentence]) if suffix == "_xml" else None
-            idioms = [span["text"] for span in train[sentence]["spans"]]
-            assert (text or json.dumps({"idioms": idioms}, ensure_ascii=False)) in prompt
+            assert answer(train[sentence]) in prompt
         assert [sentence for sentence in held_out if f": {sentence}\n" in prompt] == [sample["doc"]["sentence"]]
 
 
@@ -237,11 +220,7 @@ def test_the_model_class_in_python(manager, first_letter_classifier):
     by_class = evaluate(model, [task], manager, num_fewshot=2, apply_chat_template=True)
     by_name = evaluate("token-classifier", [task], manager, batch_size=7,
                        model_args={"pretrained": str(first_letter_classifier)})  # fmt: skip
-    assert_subword_scores(by_class["results"][task], by_class["samples"][task])
-    assert by_class["results"][task]["subword_f1,strict"] > 0
-    answers = []
-    for run in (by_class, by_name):
-        answers.append([sample["filtered_resps"] for sample in run["samples"][task]])
+    answers = [[sample["filtered_resps"] for sample in run["samples"][task]] for run in (by_class, by_name)]
     assert answers[0] == answers[1]
 
 
