@@ -56,10 +56,8 @@ def test_paper_rows_become_concepts_named_by_their_turkish_idiom(tmp_path):
 def test_same_idiom_with_another_meaning_is_a_further_sense_in_the_order_of_the_file(tmp_path):
     path = kevser_file(tmp_path, "Yol vermek;Geçirmek;x", "Yol vermek;Kovmak;y", "yol  vermek;geçirmek.;z")
     imported = import_source("kevser", path)
-    assert [(entry.concept, entry.meaning) for entry in imported.entries["tr"]] == [
-        ("yol-vermek", "geçirmek"),
-        ("yol-vermek--2", "kovmak"),
-    ]
+    senses = [("yol-vermek", "geçirmek"), ("yol-vermek--2", "kovmak")]
+    assert [(entry.concept, entry.meaning) for entry in imported.entries["tr"]] == senses
     assert [concept.gloss for concept in imported.concepts] == ["x", "y"]
     assert imported.counts(MERGED) == {"same idiom and meaning": 1}
 
@@ -87,14 +85,13 @@ def test_same_concept_twice_takes_languages_and_variants_together(tmp_path):
         {"tr": turkish, "az": ("gözünü yummaq", "görməmək"), "uz": ("koʻz yummoq", "koʻrmaslik")},
         {"tr": turkish, "az": ("göz yummaq", "əhəmiyyət verməmək")},
     )
+    variants = ("gözünü yummaq",)
     assert imported.entries["az"] == [
-        Entry("goz-yummak", "göz yummaq", "görməmək", variants=("gözünü yummaq",), source="paper:1")
+        Entry("goz-yummak", "göz yummaq", "görməmək", variants=variants, source="paper:1")
     ]
     assert [entry.idiom for entry in imported.entries["uz"]] == ["koʻz yummoq"]
-    assert imported.counts(MERGED) == {
-        "same idiom and meaning": 2,
-        "another idiom of the same concept, kept as a variant": 1,
-    }
+    merged = {"same idiom and meaning": 2, "another idiom of the same concept, kept as a variant": 1}
+    assert imported.counts(MERGED) == merged
     assert imported.counts(DROPPED) == {"another meaning of the same concept": 1}
 
 
