@@ -300,8 +300,8 @@ def test_what_is_not_found_again_is_left_out_and_counted(corpora, find, tmp_path
     treebank = corpora / "mini-ud" / "a.conllu"
     treebank.write_text(TREEBANK.replace("Usta", "Ustam"), encoding="utf-8")
     found, printed = find()
-    left_out = [line.rsplit(maxsplit=1) for line in printed.splitlines() if line.startswith("mini-")]
-    assert [(line[0].split()[0], line[1]) for line in left_out] == [("mini-lines", "2"), ("mini-ud", "1")]
+    left_out = [line.split() for line in printed.splitlines() if line.startswith("mini-")]
+    assert [(cells[0], cells[-1]) for cells in left_out] == [("mini-lines", "2"), ("mini-ud", "1")]
     assert list(found) == ["mini-ud/not-to-release/a.conllu/first"]
     assert "2 annotations of mini-lines" in (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
 

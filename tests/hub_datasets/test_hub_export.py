@@ -156,7 +156,9 @@ def test_another_lexicon_claims_nothing_of_the_bundled_one_and_registers_the_tas
 
 
 def test_every_published_file_has_the_canary_and_a_layout_without_it_is_refused(lexicon, dataset, tmp_path):
-    layout = export(lexicon, tmp_path / "out")
+    layout = hub_layout(lexicon)
+    dataset("export", tmp_path / "lexicon", "--out", tmp_path / "out")
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in layout.contents} == layout.contents
     assert re.search("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", CANARY)
     dataset("check", tmp_path / "out")
     for name in (next(path for path in layout.contents if path.endswith(".parquet")), "README.md"):
