@@ -28,8 +28,8 @@ def annotate(dataset):
     return partial(dataset, "annotate")
 
 
-def test_rows_come_out_tagged_or_with_a_reason(tmp_path, annotate):
-    out = tmp_path / "out.jsonl"
+def test_rows_come_out_tagged_or_with_a_reason_and_can_be_annotated_again(tmp_path, annotate):
+    out, again = tmp_path / "out.jsonl", tmp_path / "again.jsonl"
     stdout, stderr = annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", ROWS), "--out", out)
     assert stdout == f"{out}: 2 of 4 rows annotated\n"
     first, second, third, fourth = read_lines(out)
@@ -46,16 +46,11 @@ def test_rows_come_out_tagged_or_with_a_reason(tmp_path, annotate):
     first_line, second_line = stderr.splitlines()
     assert first_line == "4 rows = 2 annotated + 2 dropped"
     assert second_line.split(maxsplit=2) == ["dropped", "2", "a word of the idiom is missing"]
-
-
-def test_an_annotated_file_can_be_annotated_again(tmp_path, annotate):
-    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", ROWS), "--out", first)
-    annotate("--lang", "tr", "--in", first, "--out", second)
-    assert read_lines(first) == read_lines(second)
-    rows = [row | {"sentence": "Yine ayvayı yedik."} if row["id"] == "a" else row for row in read_lines(second)]
-    annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", rows), "--out", first, "--overwrite")
-    assert read_lines(first)[0]["spans"] == [[5, 17]]
+    annotate("--lang", "tr", "--in", out, "--out", again)
+    assert read_lines(again) == read_lines(out)
+    changed = write_lines(tmp_path / "in.jsonl", [first | {"sentence": "Yine ayvayı yedik."}])
+    annotate("--lang", "tr", "--in", changed, "--out", again, "--overwrite")
+    assert read_lines(again)[0]["spans"] == [[5, 17]]
 
 
 def row(**changes):
@@ -74,7 +69,6 @@ def row(**changes):
         (('{"id": "g\udcf6z"}',), "in.jsonl:1: not UTF-8"),
         ((), "is empty; nothing to annotate"),
     ],
-    ids=range(8),
 )
 def test_a_file_that_cannot_be_used_is_named_with_its_line_and_nothing_is_written(tmp_path, annotate, lines, message):
     path = write_lines(tmp_path / "in.jsonl", lines)
@@ -93,19 +87,16 @@ def test_spans_are_filled_in_and_those_that_are_there_stay(tmp_path):
         Entry("c", "diş bilemek", None, "Burada hiçbiri yok."),
         Entry("d", "el atmak", "karışmak"),
     ]
-    outcomes = annotate_lexicon(write_entries(tmp_path / "in", tr=entries), tmp_path / "out")
+    source = write_entries(tmp_path / "in", tr=entries)
+    outcomes = annotate_lexicon(source, tmp_path / "out")
     found = load_lexicon(tmp_path / "out").of("tr")
     assert [span.of(found["a"].example) for span in found["a"].spans] == ["göz yumdu"]
     assert found["b"].spans == (Span(0, 6),)
     assert found["c"].spans is None
     assert outcomes["tr"]["annotated"] == outcomes["tr"]["had spans"] == outcomes["tr"]["the entry has no example"] == 1
     assert outcomes["tr"].total() == 4
-
-
-def test_the_lexicon_that_is_read_is_never_written(tmp_path):
-    lexicon = write_entries(tmp_path / "in", tr=[Entry("a", "göz yummak")])
     with pytest.raises(InputError, match="is the lexicon that is read; choose another --out"):
-        annotate_lexicon(lexicon, lexicon, overwrite=True)
+        annotate_lexicon(source, source, overwrite=True)
 
 
 def test_most_examples_of_the_uzbek_dictionary_are_annotated(uzbek_import):

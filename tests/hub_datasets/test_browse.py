@@ -38,7 +38,6 @@ def display(page):
 def test_concepts_stand_on_pages_of_fifty(open_page, lexicon):
     page = open_page()
     names = sorted(lexicon.concepts)
-    assert display(page) == names[:PER_PAGE]
     assert page.locator("#concept-count").inner_text() == "1–50 of 60 concepts"
     page.get_by_role("button", name="Next").first.click()
     assert display(page) == names[PER_PAGE:]
@@ -82,12 +81,11 @@ def test_a_link_to_a_concept_opens_its_page(open_page, fragment):
     assert page.locator("#c-word-55").evaluate("one => one.getBoundingClientRect().top < innerHeight")
     assert "word-50" in display(page)
     assert page.locator("#c-word-54 .permalink").get_attribute("href") == "#c-word-54"
-    page.goto(page.url.partition("#")[0] + "#c-close-ones-eyes")  # the id of a concept that was merged into another
-    page.wait_for_selector("#c-turn-a-blind-eye.linked")
 
 
 def test_all_texts_of_an_entry_are_shown_as_text(open_page):
-    page = open_page("#c-turn-a-blind-eye")
+    page = open_page("#c-close-ones-eyes")  # the id of a concept that was merged into another
+    page.wait_for_selector("#c-turn-a-blind-eye.linked")
     turkish = page.locator("#c-turn-a-blind-eye [lang=tr]")
     assert turkish.locator("mark").all_text_contents() == ["göz yumdu"]  # although a browser counts 😀 twice
     assert turkish.inner_text().split("\n")[-1] == "literal paraphrase: c"

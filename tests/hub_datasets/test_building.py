@@ -10,7 +10,7 @@ import time
 import pytest
 
 from hub_datasets.planting import EXAMPLE_KINDS, MEANING_KINDS, plant
-from tests.hub_datasets.conftest import read_lines
+from tests.hub_datasets.conftest import read_lines, write_entries, write_lines
 from tests.hub_datasets.scripted_models import Knowledge, as_json, judgement, verification
 from tests.llm_server import MODEL, Failure, Slow, asked, running_llm, share_of, texts_in
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -77,15 +77,13 @@ def test_from_a_bare_list_to_a_lexicon_that_is_scored(build, dataset, bundled, k
     dataset("check", "--format-only", "annotated")
 
 
-def test_what_is_there_is_never_overwritten(build, bundled, tmp_path):
-    first, second, *_ = small_lexicon(tmp_path / "whole", bundled, 6)
-    whole = load_lexicon(tmp_path / "whole")
-    entries = {code: dict(rows) for code, rows in whole.entries.items()}
-    turkish = entries["tr"][first]
-    entries["tr"][first] = Entry(first, turkish.idiom, meaning="kendi anlamım", status="read")
-    entries["az"][second] = Entry(second, entries["az"][second].idiom)
-    rows = {code: list(by_concept.values()) for code, by_concept in entries.items()}
-    write_lexicon(tmp_path / "gaps", list(whole.concepts.values()), rows)
+def test_what_is_there_is_never_overwritten(build, tmp_path):
+    whole = {"meaning": "görmezden gelmek", "example": "Buna göz yumdu."}
+    entries = {
+        "tr": [Entry("a", "kulak asmak", "kendi anlamım", status="read"), Entry("b", "göz yummak", **whole)],
+        "az": [Entry("a", "göz yummaq", **whole), Entry("b", "qulaq asmaq")],
+    }
+    write_entries(tmp_path / "gaps", **entries)
 
     def behave(body):
         example = f"Dün onlar yine {texts_in(body)[0]} dediler."
@@ -95,13 +93,12 @@ def test_what_is_there_is_never_overwritten(build, bundled, tmp_path):
         build("enrich", "--in", "gaps", "--out", "filled", server=server)
         assert len(server.requests) == 2  # one for each gap
     filled = load_lexicon(tmp_path / "filled")
-    entry = filled.of("tr")[first]
-    assert (entry.idiom, entry.meaning) == (turkish.idiom, "kendi anlamım")
-    assert turkish.idiom in entry.example
+    entry = filled.of("tr")["a"]
+    assert (entry.idiom, entry.meaning) == ("kulak asmak", "kendi anlamım")
+    assert "kulak asmak" in entry.example
     assert entry.status.startswith("read; enriched by scripted, enrich-2")
-    assert filled.of("az")[second].meaning == "yeni"
-    for code, gap in (("tr", first), ("az", second)):
-        assert {**filled.of(code), gap: None} == {**whole.of(code), gap: None}
+    assert filled.of("az")["b"].meaning == "yeni"
+    assert (filled.of("tr")["b"], filled.of("az")["a"]) == (entries["tr"][1], entries["az"][0])
 
 
 def test_a_citation_form_takes_the_place_of_a_list_only_if_it_is_the_same_idiom(build, tmp_path):
@@ -115,16 +112,16 @@ def test_a_citation_form_takes_the_place_of_a_list_only_if_it_is_the_same_idiom(
     out, _ = build("enrich", "--in", "list.csv", "--out", "draft", answer=behave)
     lexicon = load_lexicon(tmp_path / "draft")
     assert list(lexicon.entries) == ["tr"]
-    by_idiom = {entry.idiom: entry for entry in lexicon.of("tr").values()}
-    assert by_idiom["göz yummak"].variants == ("göz yumdu",)
-    assert by_idiom["göz yummak"].spans[0].of(by_idiom["göz yummak"].example) == "göz yumdu"
-    assert by_idiom["kulak asmadı"].example is None  # another idiom stands in it
+    same, other = lexicon.of("tr").values()
+    assert (same.idiom, same.variants) == ("göz yummak", ("göz yumdu",))
+    assert same.spans[0].of(same.example) == "göz yumdu"
+    assert (other.idiom, other.example) == ("kulak asmadı", None)  # another idiom stands in it
     assert "no word in common" in out
 
 
 def test_the_paper_s_prompt_asks_about_a_row_of_languages(build, tmp_path):
     row = {"TR-Deyim": "göz yummak", "AZ-Deyim": "göz yummaq", "GA-Deyim": "-", "TK-Deyim": ""}
-    (tmp_path / "paper.json").write_text(json.dumps([row | {"UZ-Deyim": "koʻz yummoq"}]), "utf-8")
+    write_lines(tmp_path / "paper.json", [row | {"UZ-Deyim": "koʻz yummoq"}])
     answer = {
         "TR-Deyim": "göz yummak", "TR-Anlam": "görmezden gelmek", "TR-Ornek": "Annem bu hataya göz yumdu.",
         "AZ-Deyim": "göz yummaq", "AZ-Anlam": "görməməzliyə vurmaq", "AZ-Ornek": "Anam bu səhvə göz yumdu.",
@@ -144,9 +141,16 @@ def test_the_paper_s_prompt_asks_about_a_row_of_languages(build, tmp_path):
     assert "enrich-1" in turkish.status
 
 
-def test_only_a_consistent_and_sure_acceptance_accepts(build, bundled, tmp_path):
-    concepts = small_lexicon(tmp_path / "lexicon", bundled, 6, languages=("tr",))
-    idioms = [bundled.of("tr")[concept].idiom for concept in concepts]
+def test_only_a_consistent_and_sure_acceptance_of_a_sound_entry_accepts(build, bundled, tmp_path):
+    concepts = small_lexicon(tmp_path / "whole", bundled, 9, languages=("tr",))
+    entries = [bundled.of("tr")[concept] for concept in concepts]
+    first, *_, bare, twin, foreign = entries
+    entries[6:] = [
+        Entry(bare.concept, bare.idiom, bare.meaning),
+        Entry(twin.concept, first.idiom, twin.meaning, first.example, first.spans),
+        Entry(foreign.concept, foreign.idiom, foreign.meaning, "Bugün hava çok güzel ve sıcak."),
+    ]
+    write_lexicon(tmp_path / "lexicon", [bundled.concepts[concept] for concept in concepts], {"tr": entries})
     answers = [
         verification(True, True, True),
         verification(True, False, True, decision="Accept"),  # contradicts itself
@@ -154,39 +158,28 @@ def test_only_a_consistent_and_sure_acceptance_accepts(build, bundled, tmp_path)
         verification(True, True, True, confidence=0.3),
         verification(False, True, True, confidence="95%"),
         "Accept",
+        *[verification(True, True, True)] * 3,
     ]
+    idioms = [entry.idiom for entry in entries]
     out, _ = build("verify", "lexicon", "--out", "kept", answer=lambda body: answers[idioms.index(texts_in(body)[0])])
     assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
-    reasons = {row["entry"]["concept"]: row["reason"] for row in read_lines(tmp_path / "kept-rejected.jsonl")}
-    assert [reasons[concept].partition(" (")[0] for concept in concepts[1:]] == [
+    rejected = read_lines(tmp_path / "kept-rejected.jsonl")
+    assert [row["entry"]["concept"] for row in rejected] == concepts[1:]
+    *reasons, malformed = (row["reason"].partition(" (")[0] for row in rejected)
+    assert reasons == [
         "the verdict contradicts itself",
         "the verdict contradicts itself",
         "low confidence",
         "rejected",
         "the answer is not readable",
+        "incomplete: no meaning or no example",
+        f"duplicate: the same idiom as {first.concept}",
     ]
+    assert malformed.startswith("malformed: ")
     verdicts = read_lines(tmp_path / "lexicon-verdicts.jsonl")
-    assert [row["confidence"] for row in verdicts] == [0.9, 0.9, 0.9, 0.3, 0.95, None]
+    assert [row["confidence"] for row in verdicts] == [0.9, 0.9, 0.9, 0.3, 0.95, None, 0.9, 0.9]
     assert {(row["model"], row["prompt"]) for row in verdicts} == {(MODEL, "verify-2")}
     assert "tr the verdict contradicts itself" in out
-
-
-def test_rules_remove_incomplete_malformed_and_duplicate_entries(build, bundled, tmp_path):
-    concepts = small_lexicon(tmp_path / "whole", bundled, 4, languages=("tr",))
-    first, second, third, fourth = (bundled.of("tr")[concept] for concept in concepts)
-    entries = [
-        first,
-        Entry(second.concept, second.idiom, second.meaning),
-        Entry(third.concept, first.idiom, third.meaning, first.example, first.spans),
-        Entry(fourth.concept, fourth.idiom, fourth.meaning, "Bugün hava çok güzel ve sıcak."),
-    ]
-    write_lexicon(tmp_path / "lexicon", [bundled.concepts[concept] for concept in concepts], {"tr": entries})
-    build("verify", "lexicon", "--out", "kept", "--set", "prompt=1", answer=lambda body: verification(True, True, True))
-    assert list(load_lexicon(tmp_path / "kept").of("tr")) == concepts[:1]
-    reasons = {row["entry"]["concept"]: row["reason"] for row in read_lines(tmp_path / "kept-rejected.jsonl")}
-    assert reasons[second.concept].startswith("incomplete")
-    assert reasons[third.concept] == f"duplicate: the same idiom as {first.concept}"
-    assert reasons[fourth.concept].startswith("malformed")
 
 
 def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tmp_path):
@@ -204,7 +197,7 @@ def test_planted_errors_are_counted_and_never_kept(build, bundled, knowledge, tm
     assert out.splitlines()[-2].split() == ["all", "12", "12", "100.0%"]
     kept = load_lexicon(tmp_path / "kept")
     assert {entry.meaning for entry in kept.of("tr").values()} <= {bundled.of("tr")[name].meaning for name in concepts}
-    arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--set", "cache=b")
+    arguments = (*planting, "--min-caught", "0.5", "--out", "none", "--set", "prompt=1")
     _, err = build("verify", *arguments, code=1, answer=lambda body: verification(True, True, True))
     assert not (tmp_path / "none").exists()
     assert "0.0% of the planted errors were caught" in err
@@ -222,7 +215,7 @@ def test_what_is_planted_is_wrong_and_of_the_kind_that_is_said():
     lexicon = Lexicon(concepts, {"tr": entries}, "0" * 40, equivalents={("a", "b"): "near"})
     kinds = {}
     for kind in (*MEANING_KINDS, *EXAMPLE_KINDS):
-        kinds |= dict(plant(lexicon, "tr", ["a"], share=1, kinds=[kind]))
+        kinds.update(plant(lexicon, "tr", ["a"], share=1, kinds=[kind]))
     assert kinds["other"].meaning in (entries["c"].meaning, entries["d"].meaning)
     assert kinds["shifted"].meaning == entries["c"].meaning  # b is closer, but judged near: it would be no error
     assert kinds["literal"].meaning == "kaya parçası fırlattı"
@@ -234,15 +227,13 @@ def test_judge_prints_shares_with_intervals_beside_the_paper_s(build, bundled, t
     concepts = small_lexicon(tmp_path / "lexicon", bundled, 10)
     low = {bundled.of("tr")[concept].idiom for concept in concepts[:3]} | {bundled.of("az")[concepts[0]].idiom}
     out, _ = build("judge", "lexicon", answer=lambda body: judgement("low" if texts_in(body)[0] in low else "HIGH"))
-    table = {line.split()[0]: line.split() for line in out.splitlines()[1:]}
+    turkish, azerbaijani, both, paper, *_ = (line.split() for line in out.splitlines()[1:])
     # Turkish: 7 of 10 are HIGH; Azerbaijani: 9 of 10; their mean is 80%
-    assert table["tr"][1:4] == ["10", "0", "70.0%"]
-    assert table["az"][1:4] == ["10", "0", "90.0%"]
-    assert table["all"][1:4] == ["20", "0", "80.0%"]
-    assert (table["tr"][-1], table["tr"][-2]) == ("30.0%", "0.0%")
-    interval = [float(table["tr"][place].rstrip("%")) for place in (4, 6)]
-    assert interval[0] < 70 < interval[1]
-    assert table["paper,"][2] == "92.8%"
+    assert (turkish[:4], turkish[-2:]) == (["tr", "10", "0", "70.0%"], ["0.0%", "30.0%"])
+    assert float(turkish[4].rstrip("%")) < 70 < float(turkish[6].rstrip("%"))
+    assert azerbaijani[:4] == ["az", "10", "0", "90.0%"]
+    assert both[:4] == ["all", "20", "0", "80.0%"]
+    assert paper[2] == "92.8%"
     assert "judged by scripted, judge-monolingual-2, 20" in out
 
 
@@ -308,7 +299,7 @@ def test_a_command_to_which_nothing_was_answered_fails_and_writes_nothing(build,
     small_lexicon(tmp_path / "lexicon", bundled, 2, languages=("tr",))  # too few questions for a row of five failures
     (tmp_path / "idioms.csv").write_text("tr\ngöz yummak\nkulak asmak\n", "utf-8")
     row = {"id": "1", "language": "tr", "idiom": "göz yummak", "reference": "görmezden gelmek", "answer": "bakmamak"}
-    (tmp_path / "mine.jsonl").write_text(json.dumps(row), "utf-8")
+    write_lines(tmp_path / "mine.jsonl", [row])
     before = set(tmp_path.iterdir())
     with running_llm(behave) as server:
         for arguments in (
@@ -326,8 +317,7 @@ def test_a_command_to_which_nothing_was_answered_fails_and_writes_nothing(build,
 def test_wrong_arguments(build, bundled, tmp_path):
     small_lexicon(tmp_path / "lexicon", bundled, 3)
     (tmp_path / "prices.yaml").write_text("scripted: {input: much, output: 1}\n")
-    (tmp_path / "bare").mkdir()
-    (tmp_path / "bare" / "tr.jsonl").write_text(Entry("a", "göz yummak").to_json() + "\n")
+    write_entries(tmp_path / "bare", tr=[Entry("a", "göz yummak")])
     with running_llm(lambda body: judgement("HIGH")) as server:
         for command, arguments, expected, message in (
             ("judge", ("lexicon", "--set", "temperature=hot"), 2, "field 'temperature': Input should be"),

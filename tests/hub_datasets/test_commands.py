@@ -22,11 +22,8 @@ def source(tmp_path):
     return kevser_file(tmp_path, "Göz yummak;Görmezden gelmek;x", ";y;z")
 
 
-def test_the_formats_of_the_command_line_are_those_of_the_importer():
+def test_import_prints_its_account_and_check_counts_or_lists_every_problem(source, tmp_path, dataset):
     assert tuple(SourceFormat) == FORMATS
-
-
-def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tmp_path, dataset):
     out = tmp_path / "out"
     stdout, stderr = dataset("import", "--format", "kevser", source, "--out", out)
     assert stdout == f"{out}: 1 concepts, entries: tr 1\n"
@@ -34,11 +31,6 @@ def test_import_prints_the_result_on_stdout_and_the_account_on_stderr(source, tm
     assert lines[0] == "2 rows with 2 readings = 1 entries + 0 merged + 1 dropped"
     assert (lines[1].split(maxsplit=2), str(out) in lines[2]) == (["dropped", "1", "no idiom"], True)
     assert json.loads((out / REPORT_FILE).read_text())["readings"] == 2
-
-
-def test_check_counts_or_lists_every_problem(source, tmp_path, dataset):
-    out = tmp_path / "out"
-    dataset("import", "--format", "kevser", source, "--out", out)
     assert dataset("check", out) == ("tr: 1 entries, 1 with meaning, 0 with example, 0 with spans\n", "")
     with (out / "tr.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"concept": "x"\n{"concept": "goz", "idiom": "göz", "meaning": null, "example": null}\n')
@@ -93,8 +85,7 @@ def wide_lexicon(tmp_path):
     entries = {}
     for code, language in LANGUAGES.items():
         first, second = language.alphabet[:2]
-        verdict = f"{'a very long verdict of the readers ' * 4}{code}"
-        entries[code] = [Entry("a", f"{first} {first}", second, status=verdict)]
+        entries[code] = [Entry("a", f"{first} {first}", second, status=f"{'a very long verdict ' * 8}{code}")]
     return write_entries(tmp_path / "wide", **entries)
 
 

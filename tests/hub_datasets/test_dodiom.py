@@ -29,23 +29,17 @@ def table(tmp_path, *rows):
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("category", "indices", "words", "message"),
     [
-        (
-            ("a b", "A b.", "idiom", "[0, 7]", "['A', 'b']"),
-            r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not numbers of its 2 words",
-        ),
-        (("a b", "A b.", "idiom", "[0]", "A b"), "dataset_tr.csv:2: words 'A b' is not a list of texts"),
-        (
-            ("a b", "A b.", "idiom", "['0']", "['A', 'b']"),
-            "idiom_indices .* is not a list of whole numbers",
-        ),
-        (("a b", "A b.", "nonidiom", "[0, 1]", "['A', 'b']"), "no row of the category"),
+        ("idiom", "[0, 7]", "['A', 'b']", r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not numbers of its 2 words"),
+        ("idiom", "[0]", "A b", "dataset_tr.csv:2: words 'A b' is not a list of texts"),
+        ("idiom", "['0']", "['A', 'b']", "idiom_indices .* is not a list of whole numbers"),
+        ("nonidiom", "[0, 1]", "['A', 'b']", "no row of the category"),
     ],
 )
-def test_another_table_is_refused(tmp_path, row, message):
+def test_another_table_is_refused(tmp_path, category, indices, words, message):
     with pytest.raises(InputError, match=message):
-        read_dodiom(table(tmp_path, row))
+        read_dodiom(table(tmp_path, ("a b", "A b.", category, indices, words)))
 
 
 def test_the_annotator_marks_the_gold_words_of_the_whole_corpus(outside_data):
@@ -78,8 +72,9 @@ SENTENCES = [
 ]
 
 
-def test_gold_words_become_spans_of_the_cleaned_sentence(tmp_path):
-    imported = import_dodiom(table(tmp_path, *SENTENCES))
+def test_gold_words_become_spans_of_the_cleaned_sentence_in_nfd_too(tmp_path, dataset):
+    path = table(tmp_path, *SENTENCES)
+    imported = import_dodiom(path)
     entries = {entry.concept: entry for entry in imported.entries["tr"]}
     assert list(entries) == ["adim-atmak", "adim-atmak--2", "goz-yummak"]
     first, second = entries["adim-atmak"], entries["adim-atmak--2"]
@@ -94,17 +89,11 @@ def test_gold_words_become_spans_of_the_cleaned_sentence(tmp_path):
         "letters outside the Turkish alphabet": 1,
         "sentence is there already": 1,
     }
+    assert imported.counts(CHANGED) == {}
     write_import(imported, tmp_path / "lexicon")
     assert read_lexicon(tmp_path / "lexicon")[1] == []
-
-
-def test_a_table_in_nfd_gives_the_same_lexicon_and_says_so(tmp_path, dataset):
-    decomposed = [tuple(unicodedata.normalize("NFD", cell) for cell in row) for row in SENTENCES]
-    path = table(tmp_path, *SENTENCES)
-    expected = import_dodiom(path)
-    assert expected.counts(CHANGED) == {}
-    table(tmp_path, *decomposed)
-    imported = import_dodiom(path)
-    assert (imported.concepts, imported.entries) == (expected.concepts, expected.entries)
-    assert imported.counts(CHANGED) == {COMPOSED: 8}
-    assert COMPOSED in dataset("import", "--format", "dodiom", path, "--out", tmp_path / "lexicon")[1]
+    table(tmp_path, *(tuple(unicodedata.normalize("NFD", cell) for cell in row) for row in SENTENCES))
+    decomposed = import_dodiom(path)
+    assert (decomposed.concepts, decomposed.entries) == (imported.concepts, imported.entries)
+    assert decomposed.counts(CHANGED) == {COMPOSED: 8}
+    assert COMPOSED in dataset("import", "--format", "dodiom", path, "--out", tmp_path / "decomposed")[1]

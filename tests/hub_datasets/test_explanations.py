@@ -36,17 +36,16 @@ def test_samples_of_lm_eval_are_judged_beside_the_reference(judge, bundled, tmp_
         rows = []
         for number, row in enumerate(explanations(bundled, code)[:12]):
             answer = f"<think>{row['idiom']}?</think> cevap {number}"
-            rows.append({"doc_id": number, "doc": row, "resps": [[answer]], "filtered_resps": [answer], "answered": 1})
+            rows.append({"doc": row, "resps": [[answer]], "filtered_resps": [answer]})
         write_lines(tmp_path / "run" / "model" / f"samples_turkic_idiom_explain_{code}_2026-11-22.jsonl", rows)
     with running_llm(lambda body: judgement("HIGH" if "(Turkish)" in asked(body) else "LOW")) as server:
         out, _ = judge("run", server=server)
     table = {tuple(line.split()[:2]): line.split() for line in out.splitlines()[1:]}
     assert table["tr", "alone"][2:5] == ["6", "0", "100.0%"]
     assert table["az", "sentence"][-1] == "100.0%"  # LOW
-    assert "50.0%" in next(line for line in out.splitlines() if line.startswith("all"))
-    first = explanations(bundled, "tr")[0]
-    shown = [texts_in(body) for body in server.requests]
-    assert [first["idiom"], first["reference"], "cevap 0"] in shown  # without what the model thought
+    assert "50.0%" in table["all", "24"]
+    first = explanations(bundled, "tr")[0]  # is shown without what the model thought
+    assert [first["idiom"], first["reference"], "cevap 0"] in map(texts_in, server.requests)
     verdicts = read_lines(tmp_path / "run" / "verdicts.jsonl")
     assert len(verdicts) == 24
     assert verdicts[0]["votes"][0]["prompt"] == "judge-explanation-1"
@@ -96,6 +95,9 @@ def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(jud
         judge("free.jsonl", "--dry-run", server=server)
         assert len(server.requests) == 3
         out, _ = judge("free.jsonl", server=server)
+        for change in ({"language": "en"}, {"model": "any"}):
+            write_lines(tmp_path / "bad.jsonl", [*rows, rows[0] | change])
+            assert "bad.jsonl:4: " in judge("bad.jsonl", code=1, server=server)[1]
     # A blank is asked about once; the two questions about "?" were repaired once each
     assert len(server.requests) == 1 + 3 * 2 + 2
     assert "unreadable" in out
@@ -104,15 +106,6 @@ def test_free_answers_are_judged_in_two_passes_and_the_lowest_verdict_counts(jud
     expected = [("göz örtmək", "same", ["same", "same"]), ("üz çevirmək", "related", ["same", "related"])]
     assert [(line["answer"], line["verdict"], line["readers"]) for line in lines] == expected
     assert all((line["language"], line["concept"]) == ("az", "turn-a-blind-eye") for line in lines)
-
-
-@pytest.mark.parametrize("change", [{"language": "en"}, {"model": "any"}])
-def test_a_free_answer_that_cannot_be_used_is_named_with_its_line(judge, tmp_path, change):
-    row = {"language": "tr", "concept": "c", "meaning": "kızmak", "idiom": "küplere binmek", "answer": "tepesi atmak"}
-    write_lines(tmp_path / "free.jsonl", [row, row | change])
-    with running_llm(lambda body: "") as server:
-        _, err = judge("free.jsonl", code=1, server=server)
-    assert ("free.jsonl:2: " in err, server.requests) == (True, [])
 
 
 @pytest.mark.slow

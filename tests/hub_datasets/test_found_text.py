@@ -167,9 +167,8 @@ def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
     assert rows == sorted(rows, key=lambda row: row["cost"])
     line = next(row for row in rows if row["file"] == "b.txt")
     assert (line["before"], line["after"]) == (None, "Akşama misafir gelecek.")
-    for row in rows:  # what a reader adds
-        row |= {"sense": "idiomatic", "file": row["file"].replace("a.conllu", "not-to-release/a.conllu")}
-    found, _ = find(rows)
+    read = {"b.txt": {"sense": "idiomatic"}, "a.conllu": {"sense": "idiomatic", "file": "not-to-release/a.conllu"}}
+    found, _ = find([row | read[row["file"]] for row in rows])
     assert sorted(found.values()) == [["gözünü boyadı"], ["gözünü boyar"], ["kulak misafiri oldu"]]
 
 
@@ -187,14 +186,13 @@ def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
     assert "cc0-1.0" in card
     assert "cc-by-4.0" in card  # the idioms of the bundled lexicon
     assert len(inspect_tasks.usage(data=str(tmp_path / "o")).dataset) == 2
-
-
-def test_tasks_of_found_text_name_the_variable_that_they_need(manager):  # noqa: F811
-    with pytest.raises(InputError, match="TURKIC_IDIOM_FOUND is not set"):
-        manager.load(["turkic_idiom_span_found_tr"])
+    assert TEST not in (span_split(OVERHEAR), span_split(DECEIVE))
+    assert list(find(None, "--unseen")[0]) == ["mini-lines/b.txt/3"]
 
 
 def test_found_text_has_a_leaderboard_of_its_own(find, manager, tmp_path, monkeypatch):  # noqa: F811
+    with pytest.raises(InputError, match="TURKIC_IDIOM_FOUND is not set"):
+        manager.load(["turkic_idiom_span_found_tr"])
     find()
     data = ["--data", str(tmp_path / "o")]
     monkeypatch.setenv("TURKIC_IDIOM_FOUND", data[1])
@@ -266,28 +264,24 @@ def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, da
     page = tmp_path / "review.html"
     printed, _ = dataset("review", "--lang", "tr", "--found", tmp_path / "o", "--out", page)
     assert printed == f"{page}: 3 of 3 Turkish uses\n"
-    html = page.read_text(encoding="utf-8")
-    body, script = html.split('id="data">')
+    body, script = page.read_text(encoding="utf-8").split('id="data">')
     assert ("Wrong sense" in body, "Wrong concept" in body) == (True, False)
     data = json.loads(script.split("</script>")[0])
-    shown = {}
-    for entry in data["entries"]:
+    shown, judged = {}, []
+    for number, entry in enumerate(data["entries"], start=1):
         marked = " ".join(text for text, is_idiom in entry["example"] if is_idiom)
-        shown[entry["concept"]] = (entry["idiom"], marked, data["words"] and entry["gloss"])
-    assert sorted(shown.values()) == [
-        ("göz boyamak", "gözünü boyadı", data["words"]["used literally"]),
-        ("göz boyamak", "gözünü boyar", data["words"]["used as an idiom"]),
-        ("kulak misafiri olmak", "kulak misafiri oldu", data["words"]["used as an idiom"]),
-    ]
-    judged = []
-    for number, entry in enumerate(data["entries"]):
-        verdict = {"boyadı": "wrong", "oldu": "ok", "boyar": "unknown"}[shown[entry["concept"]][1].split()[-1]]
-        verdicts = dict.fromkeys(data["fields"], verdict)
+        shown[marked] = (entry["idiom"], entry["gloss"])
+        verdict = {"gözünü boyadı": "wrong", "gözünü boyar": "unknown", "kulak misafiri oldu": "ok"}[marked]
         judged.append(
             {"format": data["format"], "lexicon_revision": data["revision"], "language": "tr"}
-            | {"concept": entry["concept"], "idiom": entry["idiom"], "verdicts": verdicts, "reviewer": "AB"}
-            | {"date": "2026-01-01", "time": "2026-01-01T10:00:00Z", "sequence": number + 1}
+            | {"concept": entry["concept"], "idiom": entry["idiom"], "verdicts": dict.fromkeys(data["fields"], verdict)}
+            | {"reviewer": "AB", "date": "2026-01-01", "time": "2026-01-01T10:00:00Z", "sequence": number}
         )
+    assert shown == {
+        "gözünü boyadı": ("göz boyamak", data["words"]["used literally"]),
+        "gözünü boyar": ("göz boyamak", data["words"]["used as an idiom"]),
+        "kulak misafiri oldu": ("kulak misafiri olmak", data["words"]["used as an idiom"]),
+    }
     write_lines(tmp_path / "review-tr-AB.jsonl", judged)
     printed, _ = dataset("review", tmp_path / "review-tr-AB.jsonl", "--found", annotations)
     assert "1 annotations confirmed, 1 rejected" in printed
@@ -301,28 +295,23 @@ def test_native_speakers_confirm_uses_or_reject_them(find, rows, annotations, da
     assert "no-such-use" in dataset("review", tmp_path / "other.jsonl", "--found", annotations, code=1)[1]
 
 
-def test_only_unseen_idioms(find):
-    found, _ = find(None, "--unseen")
-    assert span_split(OVERHEAR) != TEST
-    assert span_split(DECEIVE) != TEST
-    assert list(found) == ["mini-lines/b.txt/3"]
-
-
 def test_what_is_not_found_again_is_left_out_and_counted(corpora, find, tmp_path):
     (corpora / "mini-lines" / "b.txt").unlink()
     treebank = corpora / "mini-ud" / "a.conllu"
     treebank.write_text(TREEBANK.replace("Usta", "Ustam"), encoding="utf-8")
     found, printed = find()
-    left_out = [line.rsplit(maxsplit=1) for line in printed.splitlines() if line.startswith("mini-")]
-    assert [(line[0].split()[0], line[1]) for line in left_out] == [("mini-lines", "2"), ("mini-ud", "1")]
+    left_out = [line.split() for line in printed.splitlines() if line.startswith("mini-")]
+    assert [(cells[0], cells[-1]) for cells in left_out] == [("mini-lines", "2"), ("mini-ud", "1")]
     assert list(found) == ["mini-ud/not-to-release/a.conllu/first"]
     assert "2 annotations of mini-lines" in (tmp_path / "o" / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_sentence_of_two_corpora_counts_once(corpora, find, rows):
+def test_a_sentence_counts_once_and_not_where_it_reads_otherwise(corpora, find, rows):
     (corpora / "mini-lines" / "b.txt").write_text("\n".join([*LINES, LINES[0]]), encoding="utf-8")
-    found, printed = find([*rows, rows[2] | {"sentence": "5"}])
-    assert ("another corpus" in printed, len(found)) == (True, 4)
+    other_text = rows[0] | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}
+    found, printed = find([*rows, rows[2] | {"sentence": "5"}, other_text])
+    assert ("another corpus" in printed, "reads otherwise" in printed) == (True, True)
+    assert set(found) == {"mini-ud/not-to-release/a.conllu/second", "mini-lines/b.txt/1", "mini-lines/b.txt/3"}
 
 
 def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, tmp_path):
@@ -337,12 +326,6 @@ def test_further_idioms_are_tagged_and_doubtful_sentences_left_out(find, rows, t
     assert {sentence.idiom for sentence in sentences} == {"kulak misafiri olmak", "göz boyamak", LINES[2]}
     # What is doubtful beside it does not change the sense of an idiom of the lexicon.
     assert "Usta gözünü boyadı." in {use.sentence for use in open_dataset(str(tmp_path / "o")).uses("tr")}
-
-
-def test_an_annotation_of_another_text_is_left_out_with_its_sentence(find, rows):
-    found, printed = find([*rows, rows[0] | {"concept": None, "spans": [[0, 5]], "sha256": "0" * 64}])
-    assert "reads otherwise" in printed
-    assert "mini-ud/not-to-release/a.conllu/first" not in found
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hub_datasets.cleaning import SLUG_LIMIT, clean_reading, clean_text, concept_stems, sense_id, slug
 from hub_datasets.import_report import DROPPED, MERGED, REPORT_FILE, Reading
 from hub_datasets.importing import import_source, write_import
-from tests.hub_datasets.conftest import kevser_file
+from tests.hub_datasets.conftest import kevser_file, write_lines
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import CONCEPT_ID, Entry
@@ -20,15 +20,12 @@ KEYS = {code: code.upper() for code in LANGUAGES} | {"gag": "GA"}
 
 def import_paper(directory, *rows):
     """Imports rows of {language: (idiom, meaning, example)}, written as a release of the paper has them."""
-    release = []
-    for row in rows:
-        release.append({})
+    release = [{} for _ in rows]
+    for cells, row in zip(release, rows, strict=True):
         for code, fields in row.items():
             for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=False):
-                release[-1][f"{KEYS[code]}-{key}"] = text
-    path = directory / "release.json"
-    path.write_text(json.dumps(release), encoding="utf-8")
-    return import_source("paper", path)
+                cells[f"{KEYS[code]}-{key}"] = text
+    return import_source("paper", write_lines(directory / "release.json", release))
 
 
 def account(report):
@@ -59,10 +56,8 @@ def test_paper_rows_become_concepts_named_by_their_turkish_idiom(tmp_path):
 def test_same_idiom_with_another_meaning_is_a_further_sense_in_the_order_of_the_file(tmp_path):
     path = kevser_file(tmp_path, "Yol vermek;Geçirmek;x", "Yol vermek;Kovmak;y", "yol  vermek;geçirmek.;z")
     imported = import_source("kevser", path)
-    assert [(entry.concept, entry.meaning) for entry in imported.entries["tr"]] == [
-        ("yol-vermek", "geçirmek"),
-        ("yol-vermek--2", "kovmak"),
-    ]
+    senses = [("yol-vermek", "geçirmek"), ("yol-vermek--2", "kovmak")]
+    assert [(entry.concept, entry.meaning) for entry in imported.entries["tr"]] == senses
     assert [concept.gloss for concept in imported.concepts] == ["x", "y"]
     assert imported.counts(MERGED) == {"same idiom and meaning": 1}
 
@@ -90,29 +85,25 @@ def test_same_concept_twice_takes_languages_and_variants_together(tmp_path):
         {"tr": turkish, "az": ("gözünü yummaq", "görməmək"), "uz": ("koʻz yummoq", "koʻrmaslik")},
         {"tr": turkish, "az": ("göz yummaq", "əhəmiyyət verməmək")},
     )
+    variants = ("gözünü yummaq",)
     assert imported.entries["az"] == [
-        Entry("goz-yummak", "göz yummaq", "görməmək", variants=("gözünü yummaq",), source="paper:1")
+        Entry("goz-yummak", "göz yummaq", "görməmək", variants=variants, source="paper:1")
     ]
     assert [entry.idiom for entry in imported.entries["uz"]] == ["koʻz yummoq"]
-    assert imported.counts(MERGED) == {
-        "same idiom and meaning": 2,
-        "another idiom of the same concept, kept as a variant": 1,
-    }
+    merged = {"same idiom and meaning": 2, "another idiom of the same concept, kept as a variant": 1}
+    assert imported.counts(MERGED) == merged
     assert imported.counts(DROPPED) == {"another meaning of the same concept": 1}
 
 
 def test_idioms_that_differ_only_in_turkish_letters_keep_their_own_concepts(tmp_path):
     path = kevser_file(tmp_path, "Kin tutmak;öç almak istemek;x", "Kın tutmak;kılıfı tutmak;y")
-    first, second = import_source("kevser", path).entries["tr"]
-    assert first.idiom != second.idiom
-    assert first.concept != second.concept
-    assert first.concept.startswith("kin-tutmak-")
-    assert second.concept.startswith("kin-tutmak-")
+    entries = import_source("kevser", path).entries["tr"]
+    assert len({entry.idiom for entry in entries}) == len({entry.concept for entry in entries}) == 2
+    assert all(entry.concept.startswith("kin-tutmak-") for entry in entries)
 
 
 def test_report_accounts_for_every_reading(tmp_path):
-    path = kevser_file(
-        tmp_path,
+    rows = (
         "Göz yummak;Görmezden gelmek;x",  # kept
         "Göz yummak;Görmezden gelmek;x",  # merged
         ";Anlam;x",  # no idiom
@@ -123,8 +114,7 @@ def test_report_accounts_for_every_reading(tmp_path):
         f"{'a' * 101};Anlam;x",
         "a;b",  # two cells
     )
-    imported = import_source("kevser", path)
-    write_import(imported, tmp_path / "out")
+    write_import(import_source("kevser", kevser_file(tmp_path, *rows)), tmp_path / "out")
     report = json.loads((tmp_path / "out" / REPORT_FILE).read_text(encoding="utf-8"))
     assert report["rows"] == report["readings"] == 9
     assert account(report) == 9
@@ -175,7 +165,6 @@ def test_another_script_keeps_its_letters_and_is_reported_for_latin_ones():
     mixed = clean_reading(Reading("бас тарту", "кeлiспеу", "Ол бас тартты."), kazakh)  # e and i are Latin
     assert (mixed.reading.meaning, mixed.reading.example) == (None, "Ол бас тартты.")
     assert mixed.notes[0].what == "meaning removed: letters outside the Kazakh alphabet"
-    assert slug("көз жұму", "kk") == "koz-yumu"
 
 
 def test_slugs_are_readable_ascii():
@@ -183,6 +172,7 @@ def test_slugs_are_readable_ascii():
     assert slug("ISLIK ÇALMAK", "tr") == "islik-calmak"
     assert slug("gözüň ýaşy", "tk") == "gozun-yasy"
     assert slug("koʻzi ogʻriq, taʼbi yoʻq", "uz") == "kozi-ogriq-tabi-yoq"
+    assert slug("көз жұму", "kk") == "koz-yumu"
 
 
 @given(st.sets(st.tuples(st.sampled_from(["tr", "az", "uz"]), IDIOMS), max_size=12))

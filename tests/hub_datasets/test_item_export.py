@@ -62,12 +62,9 @@ def test_a_row_has_the_question_the_options_the_letter_and_the_traps(layout, ite
     assert not test_concepts & set(rows(layout, "tr_meaning", "train").concept)
 
 
-def test_the_same_lexicon_gives_the_same_bytes_and_the_commands_write_and_plan_them(
-    layout, item_lexicon, dataset, tmp_path
-):
+def test_the_same_lexicon_gives_the_same_bytes_and_the_command_writes_them(layout, item_lexicon, dataset, tmp_path):
     out = tmp_path / "out"
-    arguments = ("--kind", "language-models", item_lexicon)
-    assert "gag_usage" in dataset("export", *arguments, "--out", out)[1]
+    assert "gag_usage" in dataset("export", "--kind", "language-models", item_lexicon, "--out", out)[1]
     for path, content in layout.contents.items():
         assert (out / path).read_bytes() == content
     entries = yaml.safe_load(layout.contents["eval.yaml"])["tasks"]

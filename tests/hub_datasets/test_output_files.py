@@ -34,10 +34,6 @@ REPEATED = [case for case in OUTPUTS if "judge" in case[0] or "verify" in case[0
 NAMED = [case for case in OUTPUTS if case[2] is not None]
 
 
-def ids(cases):
-    return [f"{' '.join(arguments[:2])} {name}" for arguments, name, _ in cases]
-
-
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
     """A function that runs a command in a folder with a lexicon, samples and rows; the model rejects everything."""
@@ -71,7 +67,7 @@ def named(arguments, option, name):
     return arguments if option is None else (*arguments, option, name)
 
 
-@pytest.mark.parametrize(("arguments", "name", "option"), OUTPUTS, ids=ids(OUTPUTS))
+@pytest.mark.parametrize(("arguments", "name", "option"), OUTPUTS)
 def test_a_file_of_somebody_else_is_refused_before_anything_is_sent_or_written(run, tmp_path, arguments, name, option):
     (tmp_path / name).write_text("mine")
     before = contents(tmp_path)
@@ -82,7 +78,7 @@ def test_a_file_of_somebody_else_is_refused_before_anything_is_sent_or_written(r
 
 
 @pytest.mark.parametrize("link", [None, os.symlink])
-@pytest.mark.parametrize(("arguments", "name", "option"), NAMED, ids=ids(NAMED))
+@pytest.mark.parametrize(("arguments", "name", "option"), NAMED)
 def test_what_a_command_reads_is_refused_by_whatever_name(run, tmp_path, arguments, name, option, link):
     (tmp_path / "cache.jsonl").write_text("")
     inputs = ["lexicon/tr.jsonl", "lexicon/new.jsonl"] if "lexicon" in arguments else []
@@ -103,7 +99,7 @@ def test_what_a_command_reads_is_refused_by_whatever_name(run, tmp_path, argumen
         assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize(("arguments", "name", "option"), REPEATED, ids=ids(REPEATED))
+@pytest.mark.parametrize(("arguments", "name", "option"), REPEATED)
 def test_a_command_that_goes_on_replaces_its_own_file_until_somebody_changes_it(run, tmp_path, arguments, name, option):
     command = named(arguments, option, name)
     first = run(*command)

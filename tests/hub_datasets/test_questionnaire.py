@@ -2,12 +2,13 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 
 from hub_datasets.review import WORDS
 from tests.browser_pages import axe_findings, saved_file, watched_pages
-from tests.hub_datasets.conftest import read_lines
+from tests.hub_datasets.conftest import read_lines, write_lines
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
@@ -38,9 +39,8 @@ def data_of(page_file):
 def test_items_are_of_each_kind_alike_and_the_page_holds_no_key(page_file, items):
     shown = data_of(page_file)["items"]
     asked = [items[row["digest"]] for row in shown]
-    assert [task for task, _ in asked].count("meaning") == [task for task, _ in asked].count("recall") == 6
-    concepts = {item.concept for _, item in asked}
-    assert len(concepts) == 12
+    assert Counter(task for task, _ in asked) == KEYS
+    assert len({item.concept for _, item in asked}) == 12
     text = page_file.read_text("utf-8")
     for row, (task, item) in zip(shown, asked, strict=True):
         assert item.concept not in text  # the English name of the concept
@@ -77,9 +77,8 @@ def answers(page_file, items, *, n_right):
 
 
 def test_several_people_have_a_mean_an_interval_and_a_best(page_file, items, item_lexicon, tmp_path, capsys):
-    for number, n_right in enumerate((6, 3, 0)):
-        file = tmp_path / f"answers-0000000{number}.json"
-        file.write_text(json.dumps(answers(page_file, items, n_right=n_right)), "utf-8")
+    for n_right in (6, 3, 0):
+        write_lines(tmp_path / f"answers-0000000{n_right}.json", [answers(page_file, items, n_right=n_right)])
     assert main(["lm", "report", str(tmp_path), "--data", str(item_lexicon)]) == 0
     rows = {line.split()[0]: line.split()[2:] for line in capsys.readouterr().out.splitlines() if " tr " in line}
     # people, items, chance; (6 + 3 + 0) / 18 are right; an interval about the mean; 6 of 6
@@ -94,10 +93,8 @@ def test_answers_that_nobody_has_judged_are_written_for_a_judge(page_file, items
     content = answers(page_file, items, n_right=5)
     row = next(row for row in content["answers"] if row["answer"] is None)
     row["answer"] = "kitap okumak"
-    (tmp_path / "answers-00000000.json").write_text(json.dumps(content), "utf-8")
-    out = tmp_path / "unjudged.jsonl"
-    arguments = ["lm", "report", str(tmp_path / "answers-00000000.json"), "--data", str(item_lexicon)]
-    assert main([*arguments, "--unjudged", str(out)]) == 0
+    file, out = write_lines(tmp_path / "answers-00000000.json", [content]), tmp_path / "unjudged.jsonl"
+    assert main(["lm", "report", str(file), "--data", str(item_lexicon), "--unjudged", str(out)]) == 0
     item = items[row["digest"]][1]
     entry = open_dataset(str(item_lexicon)).lexicon.of("tr")[item.concept]
     expected = {"language": "tr", "concept": item.concept, "meaning": entry.meaning, "idiom": entry.idiom}
@@ -108,8 +105,8 @@ def test_answers_that_nobody_has_judged_are_written_for_a_judge(page_file, items
 def test_a_file_that_was_not_saved_by_the_page_is_refused(page_file, items, item_lexicon, tmp_path, capsys, change):
     content = answers(page_file, items, n_right=1)
     content["answers"][0] |= {name: value for name, value in change.items() if name == "digest"}
-    file = tmp_path / "answers-00000000.json"
-    file.write_text(json.dumps(content | {name: change[name] for name in change if name != "digest"}), "utf-8")
+    content |= {name: value for name, value in change.items() if name != "digest"}
+    file = write_lines(tmp_path / "answers-00000000.json", [content])
     assert main(["lm", "report", str(file), "--data", str(item_lexicon)]) == 1
     assert str(file) in capsys.readouterr().err
 

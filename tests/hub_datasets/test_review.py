@@ -9,10 +9,11 @@ import unicodedata
 import pytest
 
 from hub_datasets.questionnaire import PAGE as QUESTIONNAIRE
-from hub_datasets.review import PAGE, WORDS, review_page, sample
+from hub_datasets.review import PAGE, WORDS, sample
 from tests.browser_pages import axe_findings, saved_file, watched_pages
 from tests.dataset.conftest import concepts_of
 from tests.hub_datasets.conftest import HOSTILE, read_lines
+from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import is_unseen
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
@@ -36,27 +37,28 @@ def sound(concept, **changes):
     return Entry(concept, "baş əymək", **({"attested": "a dictionary", "status": "accepted"} | changes))
 
 
+def order(entries, **options):
+    return [one.concept for one in sample(of_language(entries), "az", **options)]
+
+
 def test_the_doubtful_come_first_and_the_split_keeps_its_share():
     test, others = TEST[:10], OTHERS[:30]
     doubtful = {test[-1], others[-1], others[-2]}
     entries = [sound(concept, collocation=concept in doubtful) for concept in test + others]
     entries[0] = sound(test[0], collocation=True, status="repaired")
-    chosen = [one.concept for one in sample(of_language(entries), "az", n=8)]
+    chosen = order(entries, n=8)
     assert len(set(chosen)) == 8
     assert sum(concept in test for concept in chosen) == 2  # 8 * 10/40
-    assert chosen[0] == test[0]
-    assert set(chosen[1:4]) == doubtful
-    assert len(sample(of_language(entries), "az")) == len(sample(of_language(entries), "az", n=41)) == 40
+    assert (chosen[0], set(chosen[1:4])) == (test[0], doubtful)
+    assert len(order(entries)) == len(order(entries, n=41)) == 40
 
 
 def test_the_order_depends_on_the_seed_alone():
     entries = [sound(concept) for concept in OTHERS[:40]]
-    order = [one.concept for one in sample(of_language(entries), "az")]
-    assert [one.concept for one in sample(of_language(entries[::-1]), "az")] == order
-    assert [one.concept for one in sample(of_language(entries), "az", n=10)] == order[:10]  # a smaller one is a part
-    other = [one.concept for one in sample(of_language(entries), "az", seed=2)]
-    assert sorted(other) == sorted(order)
-    assert other != order
+    assert order(entries[::-1]) == order(entries)
+    assert order(entries, n=10) == order(entries)[:10]  # a smaller one is a part
+    assert order(entries, seed=2) != order(entries)
+    assert sorted(order(entries, seed=2)) == sorted(order(entries))
     with pytest.raises(InputError, match="has no entries in tr; it has az"):
         sample(of_language(entries), "tr")
 
@@ -80,9 +82,8 @@ def directory(tmp_path_factory):
 @pytest.fixture(scope="module")
 def file(directory):
     """The page of that lexicon."""
-    lexicon = load_lexicon(directory)
     path = directory.parent / "review.html"
-    path.write_text(review_page(lexicon, "az", sample(lexicon, "az")), encoding="utf-8")
+    assert main(["dataset", "review", "--lang", "az", "--out", str(path), "--data", str(directory)]) == 0
     return path
 
 
@@ -97,13 +98,12 @@ def test_the_page_needs_nothing_else_and_no_text_ends_its_data(file):
     assert "unsafe" not in policy
 
 
-def test_the_command_writes_the_page_and_both_command_lines_work(directory, tmp_path, dataset):
-    out = tmp_path / "review.html"
-    arguments = ("review", "--lang", "az", "--out", out, "--data", directory)
-    assert dataset(*arguments) == (f"{out}: 4 of 4 Azerbaijani entries\n", "")
-    dataset(*arguments, code=1)  # exists
-    out.unlink()
-    assert dataset(*arguments, "--n", "2")[0] == f"{out}: 2 of 4 Azerbaijani entries\n"
+def test_the_command_says_what_it_wrote_and_overwrites_nothing(directory, file, tmp_path, dataset):
+    arguments = ("review", "--lang", "az", "--data", directory, "--out")
+    out, part = tmp_path / "review.html", tmp_path / "part.html"
+    assert dataset(*arguments, out) == (f"{out}: 4 of 4 Azerbaijani entries\n", "")
+    assert dataset(*arguments, part, "--n", "2")[0] == f"{part}: 2 of 4 Azerbaijani entries\n"
+    dataset(*arguments, file, code=1)  # exists
     dataset("review", tmp_path / "absent", "--data", directory, code=1)
     dataset("review", "--lang", "uz", "--out", tmp_path / "x.html", "--data", directory, code=2)  # no entries
 
@@ -156,9 +156,8 @@ def pressed(page):
 
 
 def exported(page, tmp_path):
-    """The name of the file that the page exports, and its rows."""
-    path = saved_file(page, lambda: page.keyboard.press("x"), tmp_path)
-    return path, read_lines(path)
+    """The file that the page exports."""
+    return saved_file(page, lambda: page.keyboard.press("x"), tmp_path)
 
 
 def test_texts_are_shown_as_they_are(open_page):
@@ -203,7 +202,8 @@ def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(open_
     assert text(page, "idiom") == "göz yummaq"
     assert pressed(page) == ["meaning-wrong", "example-wrong"]
     assert page.locator("#correction").input_value() == "göz yumma"
-    path, rows = exported(page, tmp_path)
+    path = exported(page, tmp_path)
+    rows = read_lines(path)
     assert path.name == "review-az-Aİ.jsonl"  # as Azerbaijani writes i in capitals
     assert [row["concept"] for row in rows] == ["a", "b", "c"]
     assert [row["verdicts"] for row in rows] == [
@@ -219,8 +219,7 @@ def test_a_review_by_keyboard_survives_a_reload_and_apply_takes_its_export(open_
     lexicon = shutil.copytree(directory, tmp_path / "lexicon")
     stdout, stderr = dataset("review", path, "--data", lexicon)
     assert ("3 reviews added" in stdout, stderr) == (True, "")
-    written = read_lines(lexicon / REVIEWS_FILE)
-    assert written == rows
+    assert read_lines(lexicon / REVIEWS_FILE) == rows
     assert load_lexicon(lexicon).reviewed("az") == {"a", "b"}
 
 
@@ -232,8 +231,7 @@ def test_the_later_verdict_wins_after_the_clock_was_set_back(open_page, director
     for time, key, verdict in [("2026-01-02T10:00:00Z", "a", "ok"), ("2026-01-01T09:00:00Z", "f", "wrong")]:
         page.clock.set_fixed_time(time)
         press(page, key)
-        path, _ = exported(page, tmp_path)
-        dataset("review", path, "--data", lexicon)
+        dataset("review", exported(page, tmp_path), "--data", lexicon)
         assert read_lines(lexicon / REVIEWS_FILE)[0]["verdicts"]["form"] == verdict
         press(page, "p")
 
@@ -265,7 +263,7 @@ def test_initials_that_apply_would_refuse_are_refused(open_page, tmp_path):
         assert "write your initials" in text(page, "status"), initials
         page.fill("#initials", "ab")
         press(page, "Escape")
-        assert len(exported(page, tmp_path)[1]) == 1
+        assert len(read_lines(exported(page, tmp_path))) == 1
         assert "write your initials" not in text(page, "status")
 
 
