@@ -132,7 +132,7 @@ def test_the_page_by_keyboard_and_on_a_phone(page_file, browser, tmp_path):
         page.select_option("#age", label="60 ve üzeri")
         page.reload()  # nothing is lost
         page.click("#switch")
-        page.wait_for_function("document.documentElement.lang === 'en'")
+        page.wait_for_function("document.documentElement.lang === 'en' && document.readyState === 'complete'")
         assert "Save my answers" in page.inner_text("#save")
         assert (page.input_value("#native"), page.input_value("#age")) == ("Türkçe", "60 or older")
         file = saved_file(page, lambda: page.click("#save"), tmp_path)

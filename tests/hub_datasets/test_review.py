@@ -126,7 +126,7 @@ def test_the_page_speaks_the_language_of_its_entries_and_english_on_request(brow
         assert text(page, "status") == words["Accepted."]
         assert text(page, "progress-text") == words["{} of {} reviewed"].format(1, 4)
         page.locator("#switch").click()
-        page.wait_for_function("document.documentElement.lang === 'en'")
+        page.wait_for_function("document.documentElement.lang === 'en' && document.readyState === 'complete'")
         assert text(page, "progress-text") == "1 of 4 reviewed"
         assert page.locator("#translation").count() == 0
 
