@@ -1,6 +1,7 @@
 """Similarity and idiomaticity cells, without idiom tokens and with them: what they train, what is said of them."""
 
 import json
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -33,7 +34,6 @@ from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 IDIOM_WORDS, MEANING_WORDS = ("baş", "boş", "eğmek", "göz", "dil", "el", "kalp"), ("yürek", "su", "ateş", "ev", "yol")
-N_IDIOMS = 49
 TRAINING = "{epochs: 1, batch_size: 8, learning_rate: 1e-3}"
 GRID = """
 similarity: {{models: [{model}], losses: [simcse, cosine], seeds: [1], idiom_tokens: {tokens}, training: {training}}}
@@ -57,18 +57,17 @@ REGIMES = [regime for kind, regime, _ in (*PLAIN, *WITH_TOKENS) if kind == "simi
 def dataset(tmp_path_factory):
     """Turkish idioms of two words that the tiny models know, with sentences that have other words."""
     folder = tmp_path_factory.mktemp("data") / "lexicon"
-    concepts = [f"m-{number}" for number in range(N_IDIOMS)]
     rows = []
-    for number, concept in enumerate(concepts):
-        a, b = divmod(number, 7)
+    for number, (a, b) in enumerate(product(range(7), repeat=2)):
         idiom = f"{IDIOM_WORDS[a]} {IDIOM_WORDS[b]}"
         fields = {
             "paraphrase": f"gün {MEANING_WORDS[a % 5]} {MEANING_WORDS[b % 5]}",
             "literal_paraphrase": f"gün {MEANING_WORDS[(a + 3) % 5]} {MEANING_WORDS[(b + 2) % 5]}",
             "literal_example": f"ev {idiom}",
         }
-        rows.append(Entry(concept, idiom, f"anlam {number}", f"gün {idiom}", (Span(4, 4 + len(idiom)),), **fields))
-    write_lexicon(folder, [Concept(concept, "gloss") for concept in concepts], {"tr": rows})
+        span = Span(4, 4 + len(idiom))
+        rows.append(Entry(f"m-{number}", idiom, f"anlam {number}", f"gün {idiom}", (span,), **fields))
+    write_lexicon(folder, [Concept(row.concept, "gloss") for row in rows], {"tr": rows})
     return open_dataset(str(folder))
 
 
@@ -178,14 +177,13 @@ def test_a_similarity_record_gives_its_scores_again_and_says_where_tokens_stand(
         record = read_record(path, dataset)
         (scored,) = score_record(record)
         assert (scored.task, scored.subset) == ("STS", "tur")
-        if not cell.regime.endswith("tokens"):
-            continue
-        assert record.header.training.regime == cell.regime
-        tokens = record.header.training.outcome["idiom_tokens"]
-        assert tokens["n_tokens"] == N_IDIOMS
-        # of a concept, only the sentence itself has the idiom; its two rewordings have not
-        assert tokens["test"] == {"sentences": len(test.texts), "replaced": len(set(test.concepts))}
-        assert tokens["config"]["idiom_tokens"] == "all"
+        if cell.regime.endswith("tokens"):
+            assert record.header.training.regime == cell.regime
+            tokens = record.header.training.outcome["idiom_tokens"]
+            assert tokens["n_tokens"] == 49
+            # of a concept, only the sentence itself has the idiom; its two rewordings have not
+            assert tokens["test"] == {"sentences": len(test.texts), "replaced": len(set(test.concepts))}
+            assert tokens["config"]["idiom_tokens"] == "all"
 
 
 def test_similarity_is_submitted_and_a_tuned_encoder_as_another_model_than_the_one_as_it_is(grid, dataset):
@@ -313,27 +311,22 @@ def test_an_encoder_with_tokens_learns_from_sentences_first(open_part, make_untr
     assert header.training.seed == 1
 
 
-def test_a_plan_counts_every_choice_loss_and_seed(open_part, light_classifier):
-    folder = light_classifier(1, score=0.9, weights="a")
-    keys = "losses: [simcse, cosine], seeds: [1, 2], idiom_tokens: [none, all, select]"
-    keys += f", idiomaticity_classifier: {folder}"
-    # for each of three choices: the untrained encoder, which depends on no seed, and two losses with two seeds
-    assert len(open_part(keys).job_of) == 3 * (1 + 2 * 2)
-    # a random token depends on the seed: two choices have one more cell
-    assert len(open_part(f"{keys}, idiom_token_init: random").job_of) == 3 * (1 + 2 * 2) + 2
-
-
-def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, tmp_path):
+def test_what_decides_the_tokens_decides_the_cells_and_their_names(open_part, light_classifier, tmp_path):
     folder = light_classifier(1, score=0.9, weights="a")
     light_classifier(2, score=0.5, weights="b")
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("baş boş\n", encoding="utf-8")
-    base = f"losses: [simcse], seeds: [1], idiom_tokens: [none, all, select], idiomaticity_classifier: {folder}"
+    choices = f"idiom_tokens: [none, all, select], idiomaticity_classifier: {folder}"
+    # for each of three choices: the untrained encoder, which depends on no seed, and two losses with two seeds
+    many = f"losses: [simcse, cosine], seeds: [1, 2], {choices}"
+    assert len(open_part(many).job_of) == 3 * (1 + 2 * 2)
+    # a random token depends on the seed: two choices have one more cell
+    assert len(open_part(f"{many}, idiom_token_init: random").job_of) == 3 * (1 + 2 * 2) + 2
+    base = f"losses: [simcse], seeds: [1], {choices}"
     taught = f"{base}, pretrain_sentences: {sentences}"
     before, before_taught = names(open_part(base)), names(open_part(taught))
     assert len(set(before.values()) | set(before_taught.values())) == 6 + 4
     plain = {("pretrained", None), ("simcse", 1)}
-    chosen = {("pretrained-select-tokens", None), ("simcse-select-tokens", 1)}
 
     def changed(keys, earlier):
         now = names(open_part(keys))
@@ -347,7 +340,7 @@ def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, 
     sentences.write_text("göz dil\n", encoding="utf-8")
     assert changed(taught, before_taught) == set(before_taught) - plain
     light_classifier(1, score=0.9, weights="c")
-    assert changed(base, before) == chosen
+    assert changed(base, before) == {("pretrained-select-tokens", None), ("simcse-select-tokens", 1)}
     random = names(open_part(f"{base}, idiom_token_init: random"))
     assert {cell for cell in plain if random[cell] != before[cell]} == set()
     assert random["simcse-all-tokens", 1] != before["simcse-all-tokens", 1]
