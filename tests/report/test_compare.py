@@ -5,6 +5,7 @@ import io
 import json
 import math
 import shutil
+from itertools import product
 
 import numpy as np
 import pytest
@@ -346,9 +347,6 @@ def test_wrong_arguments_are_one_line(runs, dataset, tmp_path, capsys, arguments
     assert message in line
 
 
-LETTERS = ("O", "B", "I")
-
-
 @pytest.fixture(scope="module")
 def span_dataset(tmp_path_factory):
     """40 test sentences in Turkish, 32 of them in Azerbaijani, each with an idiom of two words."""
@@ -366,22 +364,19 @@ def span_runs(span_dataset, tmp_path_factory):
     """The folders of two classifiers of two seeds; the tags of many and of fewer sentences are random."""
     folder = tmp_path_factory.mktemp("span-runs")
     rng = np.random.default_rng(0)
-    for name, share in (("weak", 0.7), ("strong", 0.4)):
-        for seed in (1, 2):
-            for language, size in (("tr", "all"), ("az", 0)):
-                write_tags(folder / name, span_dataset, language, size, seed, rng, share=share)
+    for (name, share), seed, (language, size) in product(
+        (("weak", 0.7), ("strong", 0.4)), (1, 2), (("tr", "all"), ("az", 0))
+    ):
+        sentences = span_dataset.test_sentences(language)
+        letters = []
+        for sentence in sentences.rows:
+            gold = "".join(tag[0] for tag in sentence.tags)
+            letters.append("".join(rng.choice(("O", "B", "I"), len(gold))) if rng.random() < share else gold)
+        path = folder / name / f"{language}-{size}-{seed}{SUFFIX}"
+        training = Training(regime="from-tr", language="tr", seed=seed, size=size)
+        tags = {(SPANS, language): Tags(sentences, tuple(letters))}
+        save(path, span_dataset, tags, model="me/classifier", training=training)
     return folder / "weak", folder / "strong"
-
-
-def write_tags(folder, dataset, language, size, seed, rng, *, share):
-    sentences = dataset.test_sentences(language)
-    letters = []
-    for sentence in sentences.rows:
-        gold = "".join(tag[0] for tag in sentence.tags)
-        letters.append("".join(rng.choice(LETTERS, len(gold))) if rng.random() < share else gold)
-    training = Training(regime="from-tr", language="tr", seed=seed, size=size)
-    save(folder / f"{language}-{size}-{seed}{SUFFIX}", dataset, {(SPANS, language): Tags(sentences, tuple(letters))},
-         model="me/classifier", training=training)  # fmt: skip
 
 
 def tags_of(dataset, folder, language):
