@@ -31,7 +31,7 @@ from turkic_idiom_tasks.results import record
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.record import SUFFIX, Training, subset_scores
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.spans import TAG_LETTERS, Span
 from turkic_idiom_tasks.splits import retrieval_split
 
 GOOD, RANDOM = "me/good", "me/random"
@@ -381,12 +381,20 @@ def span_runs(span_dataset, tmp_path_factory):
 
 def tags_of(dataset, folder, language):
     """Gold and predicted tags of the test sentences, seed after seed, from the records."""
-    labels = {"O": "O", "B": "B-IDIOM", "I": "I-IDIOM"}
     gold = {row.id: list(row.tags) for row in dataset.test_sentences(language).rows}
     found = []
     for path in sorted(folder.glob(f"{language}-*{SUFFIX}")):
         found += [(line["sentence"], line["tags"]) for line in read_lines(path)[2:]]
-    return [gold[key] for key, _ in found], [[labels[letter] for letter in tags] for _, tags in found]
+    return [gold[key] for key, _ in found], [[TAG_LETTERS[letter] for letter in tags] for _, tags in found]
+
+
+def wrong_spans(gold, predicted):
+    """(sentences,) spans that are missed or invented, by seqeval's default reading, of both seeds."""
+    rows = []
+    for tags in zip(gold, predicted, strict=True):
+        in_gold, marked = ({(start, end) for _, start, end in get_entities(part)} for part in tags)
+        rows.append(len(in_gold ^ marked))
+    return np.array(rows).reshape(2, -1).sum(axis=0)
 
 
 def test_span_classifiers_of_several_seeds(span_dataset, span_runs, capsys):
@@ -403,15 +411,6 @@ def test_span_classifiers_of_several_seeds(span_dataset, span_runs, capsys):
         assert one.result.interval.low < one.result.difference < one.result.interval.high
     assert main(["compare", *map(str, span_runs), "--data", span_dataset.path]) == 0
     assert "micro-averaged F1 of whole spans" in capsys.readouterr().out
-
-
-def wrong_spans(gold, predicted):
-    """(sentences,) spans that are missed or invented, by seqeval's default reading, of both seeds."""
-    rows = []
-    for tags in zip(gold, predicted, strict=True):
-        in_gold, marked = ({(start, end) for _, start, end in get_entities(part)} for part in tags)
-        rows.append(len(in_gold ^ marked))
-    return np.array(rows).reshape(2, -1).sum(axis=0)
 
 
 def test_span_classifiers_of_other_seeds_are_compared_as_files_alone(span_dataset, span_runs, tmp_path):

@@ -56,6 +56,9 @@ def scores_of(header):
 
 def test_cells_have_the_scores_of_run_and_of_finetune(finished, untrained_bert, grid_data, tmp_path, capsys):
     cells, poolings, data = headers(*finished), ("mean", "max"), ["--data", str(grid_data)]
+    for (regime, _, pooling, _, size), header in cells.items():
+        stated = header.training.model_dump() if header.training else {"regime": "pretrained", "size": None}
+        assert (stated["regime"], stated["size"], header.settings.get("pooling")) == (regime, size, pooling)
     run = ["run", *data, "--format", "json"]
     both = [option for pooling in poolings for option in ("--pooling", pooling)]
     assert main([*run, "-m", str(untrained_bert), "--out", str(tmp_path / "run"), *both]) == 0
@@ -68,7 +71,6 @@ def test_cells_have_the_scores_of_run_and_of_finetune(finished, untrained_bert, 
     assert untuned[0].throughput == untuned[1].throughput  # all poolings come from one pass
     compared = 0
     for pooling, header in zip(poolings, untuned, strict=True):
-        assert header.training is None
         for (task, subset), scores in scores_of(header).items():
             assert scores["ndcg"] == pytest.approx(expected[pooling, task, subset], abs=1e-6)
             compared += 1
@@ -81,9 +83,8 @@ def test_cells_have_the_scores_of_run_and_of_finetune(finished, untrained_bert, 
     (score,) = (row["ndcg"] for row in json.loads(capsys.readouterr().out) if row["subset"] == "tur-uzn")
     header = cells["cross-lingual", "uz", "max", None, None]
     assert set(scores_of(header)) == {("T1", "tur-uzn"), ("T2", "uzn"), ("T3", "tur-uzn")}
-    training = header.training
-    assert (training.regime, training.language, training.seed) == ("cross-lingual", "uz", 1)
-    assert (header.settings["pooling"], training.outcome["steps"] > 0) == ("max", True)
+    assert (header.training.language, header.training.seed) == ("uz", 1)
+    assert header.training.outcome["steps"] > 0
     assert header.scores("T3", "tur-uzn")["ndcg"] == pytest.approx(score, abs=1e-6)
 
 

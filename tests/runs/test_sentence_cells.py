@@ -174,13 +174,11 @@ def test_a_similarity_record_gives_its_scores_again_and_says_where_tokens_stand(
             assert tokens["config"]["idiom_tokens"] == "all"
 
 
-def test_similarity_is_submitted_with_the_retrieval_of_the_same_model_and_a_tuned_encoder_as_another(
-    grid, dataset, sentence_model, open_text
-):
+def test_similarity_is_submitted_with_the_retrieval_of_the_same_model(grid, dataset, sentence_model, open_text):
     found = find_predictions([grid.folder / "records"], dataset)
     assert {key for item in found for key in item.predictions} == {("STS", "tur")}  # idiomaticity is left out
     regimes = [item.regime for item in found]
-    assert regimes.count("other") == len(REGIMES) - 1
+    assert regimes.count("other") == len(REGIMES) - 1  # a tuned encoder is another model
     assert regimes.count(None) == 1  # a folder, which may have been tuned: `submit` asks for its regime
     retrieval = f"retrieval: {{models: [{sentence_model}], regimes: [pretrained], poolings: [native]}}\n"
     grid = open_text(f"{retrieval}similarity: {{models: [{sentence_model}], losses: []}}")
@@ -211,9 +209,7 @@ def test_idiomaticity_records_hold_the_labels_that_give_their_score(grid, datase
         assert scores["n_sentences"] == len(gold)
 
 
-def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained_alone(
-    open_text, untrained_bert, tmp_path, monkeypatch
-):
+def test_setups_share_a_training_and_score_as_if_trained_alone(open_text, untrained_bert, tmp_path, monkeypatch):
     monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", dodiom_rows())))
     setups = "source: dodiom, setups: [zero-shot, few-shot], seeds: [1], training: {epochs: 1, learning_rate: 1e-3}"
     grid = open_text(f"idiomaticity: {{models: [{untrained_bert}], {setups}}}")
@@ -270,9 +266,7 @@ def test_sibling_figures_are_those_that_the_papers_print():
     assert max(chengyu) == 0.844  # "Chinese-RoBERTa-WWM receives the best fine-tuning performance on iSTS data"
 
 
-def test_select_asks_the_better_classifier_and_tokens_learn_from_sentences_first(
-    grid, open_part, make_untrained, tmp_path
-):
+def test_select_asks_the_better_classifier_and_sentences_teach(grid, open_part, make_untrained, tmp_path):
     """`seed-1` always says literal; `seed-2`, which is better, always idiomatic, so every idiom is replaced."""
     encoder = make_untrained(tokenizer={"mask_token": "gece"})
     classifier = load_classifier(str(encoder), seed=1)

@@ -185,9 +185,7 @@ def test_a_folder_with_another_table_or_none_is_refused(saved, token):
         load_checkpoint(str(saved))
 
 
-def test_select_replaces_where_the_classifier_says_idiomatic_of_the_sentence_without_its_prompt(
-    sentence_model, classifiers
-):
+def test_select_asks_the_classifier_about_the_sentence_without_its_prompt(sentence_model, classifiers):
     """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
     model = with_tokens(sentence_model, classifiers=classifiers)  # of seed 1, whose development score is better
     n_weights = sum(1 for _ in load_checkpoint(str(sentence_model)).parameters())

@@ -20,13 +20,6 @@ from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, RetrievalConfig, SimilarityOptions, SpanConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 
-CONFIGS = {
-    "retrieval": RetrievalConfig,
-    "span": SpanConfig,
-    "similarity": SimilarityOptions,
-    "idiomaticity": IdiomaticityConfig,
-}
-
 
 def test_the_command_tunes_and_saves_and_prints_results_alone(sentence_model, grid_data, tmp_path, capsys, monkeypatch):
     """The trainer of transformers prints its logs to stdout as soon as stderr is a terminal."""
@@ -90,15 +83,16 @@ def test_bad_input(untrained_bert, grid_data, tmp_path, capsys, monkeypatch, arg
     assert not (tmp_path / "tuned").exists() or not list((tmp_path / "tuned").iterdir())
 
 
-@pytest.mark.parametrize("name", CONFIGS)
-def test_every_setting_has_an_option_with_its_default_or_is_named_by_set(name):
-    options = {option.name: option for option in typer.main.get_command(finetune_app).commands[name].params}
-    fixed = {"pad_to_max", "group_by_length"}  # they only stand in the names of cells
-    for setting, default in CONFIGS[name]().model_dump(exclude=fixed).items():
-        if setting == "seed":
-            assert options[setting].default == default
-        else:
-            assert f"{setting}={json.dumps(default)}" in options["values"].help
+def test_every_setting_has_an_option_with_its_default_or_is_named_by_set():
+    kinds = {"retrieval": RetrievalConfig, "span": SpanConfig, "similarity": SimilarityOptions}
+    for name, kind in (kinds | {"idiomaticity": IdiomaticityConfig}).items():
+        options = {option.name: option for option in typer.main.get_command(finetune_app).commands[name].params}
+        fixed = {"pad_to_max", "group_by_length"}  # they only stand in the names of cells
+        for setting, default in kind().model_dump(exclude=fixed).items():
+            if setting == "seed":
+                assert options[setting].default == default
+            else:
+                assert f"{setting}={json.dumps(default)}" in options["values"].help
 
 
 def test_what_the_words_set():

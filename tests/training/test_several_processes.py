@@ -32,9 +32,7 @@ def train(model, out):
 
 
 @pytest.mark.long
-def test_two_processes_write_every_record_of_spans_once_and_train_one_retrieval_model(
-    sentence_model, untrained_bert, tmp_path
-):
+def test_two_processes_write_every_result_once_and_train_one_model(sentence_model, untrained_bert, tmp_path):
     data = small_lexicon(tmp_path / "lexicon")
     command = [Path(sys.executable).parent / "torchrun", "--standalone", "--nproc_per_node", "2", "-m", __name__]
     command += [sentence_model, tmp_path / "retrieval", "finetune", "span", "-m", untrained_bert, "--data", data]

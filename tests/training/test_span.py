@@ -63,9 +63,7 @@ def test_the_best_evaluation_has_the_highest_score_and_of_equal_ones_the_smalles
         assert (best.best is metrics) == is_best
 
 
-def test_training_teaches_the_idiom_and_of_equal_epochs_keeps_the_one_with_the_smallest_loss(
-    untrained_bert, tuned_classifier
-):
+def test_the_idiom_is_learnt_and_of_equal_epochs_the_smallest_loss_counts(untrained_bert, tuned_classifier):
     found, outcome = tuned_classifier
     assert f1(load_untuned(str(untrained_bert), seed=1), VALIDATION) < 0.9
     assert f1(found, sentences(60)[40:]) == outcome["validation_span_f1"] == 1.0
@@ -155,15 +153,22 @@ def test_a_saved_checkpoint_tags_alike_and_carries_its_card(tuned_classifier, tm
         save_checkpoint(classifier, folder, record)
 
 
-def span_command(model, data, out, *options):
-    return ["finetune", "span", "-m", str(model), "--data", str(data), "--out", str(out), *QUICK, *map(str, options)]
+@pytest.fixture(scope="module")
+def finetune_span(untrained_bert, grid_data):
+    """Runs the command on the small lexicon, with the tiny BERT unless there is another model."""
+
+    def run(out, *options, model=untrained_bert):
+        command = ["finetune", "span", "-m", str(model), "--data", str(grid_data), "--out", str(out), *QUICK]
+        return main([*command, *map(str, options)])
+
+    return run
 
 
 @pytest.fixture(scope="module")
-def tuned(untrained_bert, grid_data, tmp_path_factory):
+def tuned(finetune_span, tmp_path_factory):
     """Folder of a classifier of one seed."""
     out = tmp_path_factory.mktemp("spans") / "out"
-    assert main(span_command(untrained_bert, grid_data, out, "--seed", 1)) == 0
+    assert finetune_span(out, "--seed", 1) == 0
     return out
 
 
@@ -172,9 +177,7 @@ def copied(tuned, tmp_path):
     return shutil.copytree(tuned, tmp_path / "out")
 
 
-def test_it_trains_on_one_language_and_tests_on_every_one_and_the_grid_adapts(
-    tuned, untrained_bert, grid_data, tmp_path, capsys
-):
+def test_it_tests_on_every_language_and_the_grid_adapts(tuned, untrained_bert, grid_data, tmp_path, capsys):
     found = {}
     for path in find_records(tuned / "records"):
         header = read_header(path)
@@ -197,34 +200,32 @@ def n_seeds(folder, model):
         return next(row["seeds"] for row in csv.DictReader(table) if row["model"] == str(model))
 
 
-def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, untrained_bert, grid_data, capsys):
+def test_finished_seeds_are_kept_and_stand_in_the_tables(copied, finetune_span, untrained_bert, capsys):
     before = stamps(copied)
-    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 2)) == 0
+    assert finetune_span(copied, "--seed", 2) == 0
     after = stamps(copied)
     assert before.items() <= after.items()
     assert len(after) == 4
     printed = capsys.readouterr().out
     assert n_seeds(copied, untrained_bert) == "2"
     assert f"Checkpoints: {copied / 'checkpoints'}" in printed
-    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1, "--set", "weight_decay=0.1")) == 0
+    assert finetune_span(copied, "--seed", 1, "--set", "weight_decay=0.1") == 0
     assert n_seeds(copied, untrained_bert) == "1"  # those of other settings are not counted
 
 
-def test_tables_of_somebody_else_are_refused_before_anything_is_trained(
-    copied, untrained_bert, grid_data, tmp_path, capsys
-):
+def test_tables_of_somebody_else_are_refused_at_once(copied, finetune_span, untrained_bert, tmp_path, capsys):
     file = write_grid_file(tmp_path, span=span_part([untrained_bert]))
     write_tables = ["grid", "tables", str(file), "--out", str(copied)]
-    commands = [span_command(untrained_bert, grid_data, copied, "--seed", 2), write_tables]
+    commands = [lambda: finetune_span(copied, "--seed", 2), lambda: main(write_tables)]
     tables = copied / "tables"
     (tables / "scores.csv").write_text("mine")
     before = stamps(copied)
     for command in commands:
-        assert main(command) == 1
+        assert command() == 1
         assert "scores.csv: was changed since it was written; move it away" in capsys.readouterr().err
     (tables / ".turkic-idiom.json").unlink()
     for command in commands:
-        assert main(command) == 1
+        assert command() == 1
         assert "was not written by this command; choose an empty or new folder" in capsys.readouterr().err
     assert (stamps(copied), (tables / "scores.csv").read_text()) == (before, "mine")
     shutil.rmtree(tables)
@@ -233,7 +234,7 @@ def test_tables_of_somebody_else_are_refused_before_anything_is_trained(
 
 
 @pytest.mark.parametrize("damage", ["other", "none", "settings"])
-def test_a_checkpoint_is_used_only_as_it_was_written(copied, untrained_bert, grid_data, tmp_path, capsys, damage):
+def test_a_checkpoint_is_used_only_as_it_was_written(copied, finetune_span, damage):
     (checkpoint,) = (copied / "checkpoints").iterdir()
     weights, about = checkpoint / "model.safetensors", checkpoint / "span_finetuning.json"
     if damage == "other":  # a file of the same size, which would be loaded
@@ -244,25 +245,23 @@ def test_a_checkpoint_is_used_only_as_it_was_written(copied, untrained_bert, gri
         (checkpoint / ".turkic-idiom-revision").write_text(folder_revision(checkpoint))
     expected = {path.name: read_header(path).subsets for path in find_records(copied / "records")}
     shutil.rmtree(copied / "records")
-    assert main(span_command(untrained_bert, grid_data, copied, "--seed", 1)) == 0
+    assert finetune_span(copied, "--seed", 1) == 0
     assert {path.name: read_header(path).subsets for path in find_records(copied / "records")} == expected
     assert len(list((copied / "checkpoints").iterdir())) == (1 if damage == "none" else 2)  # one is set aside
 
 
-def test_results_of_earlier_weights_are_in_no_table(copied, untrained_bert, grid_data, tmp_path, capsys):
+def test_results_of_earlier_weights_are_in_no_table(copied, finetune_span, untrained_bert, tmp_path):
     """The tables hold one result for a model, a seed and a language: that of the weights that are there now."""
     model = shutil.copytree(untrained_bert, tmp_path / "model")
-    assert main(span_command(model, grid_data, copied, "--seed", 1)) == 0
+    assert finetune_span(copied, "--seed", 1, model=model) == 0
     change_json(model / "config.json", lambda config: config.update(note="other weights"))
-    capsys.readouterr()
-    assert main(span_command(model, grid_data, copied, "--seed", 1, "--seed", 2)) == 0
+    assert finetune_span(copied, "--seed", 1, "--seed", 2, model=model) == 0
     assert (n_seeds(copied, model), n_seeds(copied, untrained_bert)) == ("2", "1")
     assert len(find_records(copied / "records")) == 2 + 2 + 4
 
 
-def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untrained_bert, grid_data, capsys, caplog):
-    command = span_command("./absent", grid_data, copied, "--seed", 1, "-m", untrained_bert)
-    assert main(command) == 1
+def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, finetune_span, untrained_bert, capsys, caplog):
+    assert finetune_span(copied, "--seed", 1, "-m", untrained_bert, model="./absent") == 1
     printed = capsys.readouterr()
     assert "./absent failed: ./absent: no such folder" in printed.err
     assert caplog.text.count("failed: ./absent") == 1  # of the two cells that it has
@@ -280,8 +279,8 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, untraine
         (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],
 )
-def test_bad_input_is_one_line(untrained_bert, grid_data, tmp_path, capsys, options, message, code):
-    assert main(span_command(untrained_bert, grid_data, tmp_path / "out", *options)) == code
+def test_bad_input_is_one_line(finetune_span, tmp_path, capsys, options, message, code):
+    assert finetune_span(tmp_path / "out", *options) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert not list((tmp_path / "out").rglob("*.safetensors"))
