@@ -5,7 +5,7 @@ import io
 import json
 import math
 import shutil
-from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ from turkic_idiom_tasks.results import record
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
 from turkic_idiom_tasks.results.record import SUFFIX, Training, subset_scores
 from turkic_idiom_tasks.results.scored import score_subset
-from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.spans import TAG_LETTERS, Span
 from turkic_idiom_tasks.splits import retrieval_split
 
 GOOD, RANDOM = "me/good", "me/random"
@@ -195,35 +195,29 @@ def test_the_table_begins_with_a_verdict_and_fits_the_width(runs, dataset, width
             [("T1", "tur-azj", 0.1, 0.2), ("T1", "tur-tuk", 0.1, 0.2), ("T1", "mean", 0.1, 0.04)],
             "b is better on T1 (over all 2 subsets, on none by itself).",
         ),
+        (
+            [("T1", "tur-azj", 0.0067, 0.01, 0.1293, 0.13), ("T1", "spelling-free", -0.002, None),
+             ("T1", "spelt-alike", 0.03, None)],
+            "b is better on T1 (-0.002 on spelling-free queries, +0.030 on spelt-alike queries; both are near the "
+            "0.130 of a random ranking).",
+        ),
+        ([("T1", "tur-azj", 0.0507, 0.01, 0.1293, 0.13)], "b is better on T1."),  # (.18 - .13) / .87 = .057 is far
     ],
 )  # fmt: skip
 def test_the_verdict_counts_what_survives_holm(rows, expected):
-    """Rows: task, subset, difference, and its p after Holm's correction, or None for fewer than 30 concepts."""
+    """Rows: task, subset, difference, and its p after Holm's correction, or None for fewer than 30 concepts.
+
+    Where they are not .5 and unknown, the score of A and that of a random ranking follow.
+    """
     compared = []
-    for task, subset, difference, p in rows:
+    for task, subset, difference, p, *scores in rows:
         n = 20 if p is None else 100
-        result = Comparison(n, n, 0.5, 0.5 + difference, difference, Interval(0.0, 1.0), 1, 1, 1, p=p)
-        compared.append(Row(task, subset, result, p))
+        first, floor = scores or (0.5, math.nan)
+        result = Comparison(n, n, first, first + difference, difference, Interval(0.0, 1.0), 1, 1, 1, p=p)
+        compared.append(Row(task, subset, result, p, floor))
     assert verdict(Report(("a", "b"), tuple(compared), ())) == expected
     # two results of one name can only be told apart by their side
     assert verdict(Report(("a", "a"), tuple(compared), ())) == expected.replace("b is", "B is").replace("a is", "A is")
-
-
-def test_the_verdict_says_what_explains_a_difference():
-    """T1 by its queries with and without help from spelling, and two scores near that of a random ranking, .13."""
-    compared = []
-    for subset, first, second, p in (
-        ("tur-azj", 0.1293, 0.1360, 0.01), ("spelling-free", 0.13, 0.128, None), ("spelt-alike", 0.12, 0.15, None),
-    ):  # fmt: skip
-        result = Comparison(100, 100, first, second, second - first, Interval(0.0, 1.0), 1, 1, 1, p=p)
-        compared.append(Row("T1", subset, result, p, 0.13))
-    assert verdict(Report(("a", "b"), tuple(compared), ())) == (
-        "b is better on T1 (-0.002 on spelling-free queries, +0.030 on spelt-alike queries; both are near the 0.130 of "
-        "a random ranking)."
-    )
-    # (.18 - .13) / .87 = .057: no longer near
-    far = replace(compared[0], result=replace(compared[0].result, second=0.18))
-    assert verdict(Report(("a", "b"), (far,), ())) == "b is better on T1."
 
 
 def test_the_parts_of_t1_are_those_of_the_headline(tmp_path):
@@ -269,20 +263,23 @@ def test_other_precision_is_remarked_on(copied, dataset, other, n_remarks):
     assert compare_results(*copied, dataset).remarks == (remark,) * n_remarks
 
 
-def save_encoder(path, dataset, rng, *, skill=0.0, settings=None, training=None):
-    """Saves rankings of T1 in Azerbaijani; returns their scores."""
-    rankings = ranked(dataset, "T1", "tur-azj", rng, skill=skill)
-    settings = settings or {"pooling": "mean"}
-    save(path, dataset, {("T1", "tur-azj"): rankings}, model=GOOD, settings=settings, training=training)
-    return score_subset(rankings)
+def save_seeds(folder, dataset, *, dtype="float32", epochs=1):
+    """Save T1 in Azerbaijani of an encoder as `a`, and tuned with two seeds as `b`; return the three scores."""
+    rng, scored = np.random.default_rng(0), []
+    for name, own_dtype, own_epochs in (("a/x", "float32", None), ("b/0", "float32", 1), ("b/1", dtype, epochs)):
+        seed = len(scored) - 1
+        rankings = ranked(dataset, "T1", "tur-azj", rng, skill=seed + 1.0)
+        config = {"epochs": own_epochs, "seed": seed}
+        training = None if own_epochs is None else Training(regime="tr-only", seed=seed, config=config)
+        settings = {"pooling": "mean", "dtype": own_dtype}
+        save(folder / f"{name}{SUFFIX}", dataset, {("T1", "tur-azj"): rankings}, model=GOOD, settings=settings,
+             training=training)  # fmt: skip
+        scored.append(score_subset(rankings))
+    return scored
 
 
 def test_seeds_of_a_tuned_encoder_are_averaged(dataset, tmp_path):
-    rng, tuned = np.random.default_rng(0), []
-    for seed, skill in enumerate((1.0, 2.0)):
-        training = Training(regime="tr-only", seed=seed, config={"epochs": 1, "seed": seed})
-        tuned.append(save_encoder(tmp_path / "b" / f"{seed}{SUFFIX}", dataset, rng, skill=skill, training=training))
-    untuned = save_encoder(tmp_path / "a" / f"x{SUFFIX}", dataset, rng)
+    untuned, *tuned = save_seeds(tmp_path, dataset)
     report = compare_results(tmp_path / "a", tmp_path / "b", dataset)
     assert report.names == (f"{GOOD} (pooling=mean)", f"{GOOD} (pooling=mean), tr-only")
     (only,) = report.rows
@@ -292,16 +289,14 @@ def test_seeds_of_a_tuned_encoder_are_averaged(dataset, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "epochs", "message"),
-    [("float32", 50, "training setting epochs: 1 and 50"), ("bfloat16", 1, "setting dtype: 'float32' and 'bfloat16'")],
+    ("changes", "message"),
+    [
+        ({"epochs": 50}, "training setting epochs: 1 and 50"),
+        ({"dtype": "bfloat16"}, "setting dtype: 'float32' and 'bfloat16'"),
+    ],
 )
-def test_only_results_that_differ_in_nothing_but_the_seed_are_averaged(dataset, tmp_path, dtype, epochs, message):
-    rng = np.random.default_rng(0)
-    save_encoder(tmp_path / "a" / f"x{SUFFIX}", dataset, rng)
-    for seed, (own_dtype, own_epochs) in enumerate((("float32", 1), (dtype, epochs))):
-        training = Training(regime="tr-only", seed=seed, config={"epochs": own_epochs, "seed": seed})
-        path = tmp_path / "b" / f"{seed}{SUFFIX}"
-        save_encoder(path, dataset, rng, training=training, settings={"dtype": own_dtype})
+def test_only_results_that_differ_in_nothing_but_the_seed_are_averaged(dataset, tmp_path, changes, message):
+    save_seeds(tmp_path, dataset, **changes)
     with pytest.raises(InputError, match=f"several results of T1, tur-azj: .*they differ in {message}"):
         compare_results(tmp_path / "a", tmp_path / "b", dataset)
 
@@ -352,9 +347,6 @@ def test_wrong_arguments_are_one_line(runs, dataset, tmp_path, capsys, arguments
     assert message in line
 
 
-LETTERS = ("O", "B", "I")
-
-
 @pytest.fixture(scope="module")
 def span_dataset(tmp_path_factory):
     """40 test sentences in Turkish, 32 of them in Azerbaijani, each with an idiom of two words."""
@@ -372,32 +364,37 @@ def span_runs(span_dataset, tmp_path_factory):
     """The folders of two classifiers of two seeds; the tags of many and of fewer sentences are random."""
     folder = tmp_path_factory.mktemp("span-runs")
     rng = np.random.default_rng(0)
-    for name, share in (("weak", 0.7), ("strong", 0.4)):
-        for seed in (1, 2):
-            for language, size in (("tr", "all"), ("az", 0)):
-                write_tags(folder / name, span_dataset, language, size, seed, rng, share=share)
+    for (name, share), seed, (language, size) in product(
+        (("weak", 0.7), ("strong", 0.4)), (1, 2), (("tr", "all"), ("az", 0))
+    ):
+        sentences = span_dataset.test_sentences(language)
+        letters = []
+        for sentence in sentences.rows:
+            gold = "".join(tag[0] for tag in sentence.tags)
+            letters.append("".join(rng.choice(("O", "B", "I"), len(gold))) if rng.random() < share else gold)
+        path = folder / name / f"{language}-{size}-{seed}{SUFFIX}"
+        training = Training(regime="from-tr", language="tr", seed=seed, size=size)
+        tags = {(SPANS, language): Tags(sentences, tuple(letters))}
+        save(path, span_dataset, tags, model="me/classifier", training=training)
     return folder / "weak", folder / "strong"
-
-
-def write_tags(folder, dataset, language, size, seed, rng, *, share):
-    sentences = dataset.test_sentences(language)
-    letters = []
-    for sentence in sentences.rows:
-        gold = "".join(tag[0] for tag in sentence.tags)
-        letters.append("".join(rng.choice(LETTERS, len(gold))) if rng.random() < share else gold)
-    training = Training(regime="from-tr", language="tr", seed=seed, size=size)
-    save(folder / f"{language}-{size}-{seed}{SUFFIX}", dataset, {(SPANS, language): Tags(sentences, tuple(letters))},
-         model="me/classifier", training=training)  # fmt: skip
 
 
 def tags_of(dataset, folder, language):
     """Gold and predicted tags of the test sentences, seed after seed, from the records."""
-    labels = {"O": "O", "B": "B-IDIOM", "I": "I-IDIOM"}
     gold = {row.id: list(row.tags) for row in dataset.test_sentences(language).rows}
     found = []
     for path in sorted(folder.glob(f"{language}-*{SUFFIX}")):
         found += [(line["sentence"], line["tags"]) for line in read_lines(path)[2:]]
-    return [gold[key] for key, _ in found], [[labels[letter] for letter in tags] for _, tags in found]
+    return [gold[key] for key, _ in found], [[TAG_LETTERS[letter] for letter in tags] for _, tags in found]
+
+
+def wrong_spans(gold, predicted):
+    """(sentences,) spans that are missed or invented, by seqeval's default reading, of both seeds."""
+    rows = []
+    for tags in zip(gold, predicted, strict=True):
+        in_gold, marked = ({(start, end) for _, start, end in get_entities(part)} for part in tags)
+        rows.append(len(in_gold ^ marked))
+    return np.array(rows).reshape(2, -1).sum(axis=0)
 
 
 def test_span_classifiers_of_several_seeds(span_dataset, span_runs, capsys):
@@ -414,15 +411,6 @@ def test_span_classifiers_of_several_seeds(span_dataset, span_runs, capsys):
         assert one.result.interval.low < one.result.difference < one.result.interval.high
     assert main(["compare", *map(str, span_runs), "--data", span_dataset.path]) == 0
     assert "micro-averaged F1 of whole spans" in capsys.readouterr().out
-
-
-def wrong_spans(gold, predicted):
-    """(sentences,) spans that are missed or invented, by seqeval's default reading, of both seeds."""
-    rows = []
-    for tags in zip(gold, predicted, strict=True):
-        in_gold, marked = ({(start, end) for _, start, end in get_entities(part)} for part in tags)
-        rows.append(len(in_gold ^ marked))
-    return np.array(rows).reshape(2, -1).sum(axis=0)
 
 
 def test_span_classifiers_of_other_seeds_are_compared_as_files_alone(span_dataset, span_runs, tmp_path):

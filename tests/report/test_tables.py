@@ -1,14 +1,18 @@
-"""The tables from small results whose means are computed by hand and whose p-values are scipy's."""
+"""The tables from small results whose means are computed by hand and whose p-values are scipy's; on a terminal too."""
 
 import csv
 import io
+import re
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from scipy.stats import rankdata, wilcoxon
 
+from turkic_idiom_tasks.cli.output import new_table, print_blocks, print_experiment
 from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.report.frame import QUERY_COLUMNS, score_frame
@@ -19,6 +23,7 @@ from turkic_idiom_tasks.results.record import DataName, Header, ModelName, Subse
 
 XLMR, MPNET = "FacebookAI/xlm-roberta-base", "sentence-transformers/paraphrase-multilingual-mpnet-base-v2"
 OWN = "my/encoder"
+LONG_AND_SHORT = ["some-organisation/an-encoder-with-a-very-long-name-v2", "b/short"]
 SOURCES = {"T1": "tur", "T3": "tur"}
 
 
@@ -142,12 +147,9 @@ def test_the_papers_figures_stand_beside_means_over_its_languages_and_no_others(
     assert {row["paper pretrained"] for row in whole["table5_t2"]} == {""}
 
 
-def test_means_are_over_the_languages_that_are_asked_for():
+def test_a_mean_is_over_the_languages_that_are_asked_for_and_needs_all_of_them():
     (row,) = (row for row in read(by_hand(), "uz")["figure2_t1"] if row["regime"] == "pretrained")
     assert numbers(row, "nDCG") == [0.6]  # uz (.5 + .7) / 2 under mean
-
-
-def test_a_mean_needs_all_its_languages():
     records = [r for r in by_hand() if not is_of(r, "cross-lingual", "uz")]
     tables = read(records)
     assert [row["nDCG"] != "" for row in tables["figure2_t1"]] == [True, True, False]
@@ -172,50 +174,34 @@ def tied(generator, n, *, gain):
     return before, np.clip(before + generator.integers(-1, 2, n) / 10 + (generator.random(n) < gain) / 10, 0, 1)
 
 
-@pytest.fixture(scope="module")
-def significant():
-    """Two poolings of T2 in Turkish and Azerbaijani: `mean` gains, `cls` hardly does. The pairs, and the table."""
+def test_table_6_is_scipys_over_the_queries_of_all_languages():
+    """Two poolings of T2 in Turkish and Azerbaijani: `mean` gains, `cls` hardly does."""
     generator = np.random.default_rng(11)
-    pairs = {
-        "cls": {"tur": tied(generator, 50, gain=0.1), "azj": tied(generator, 40, gain=0.1)},
-        "mean": {"tur": tied(generator, 50, gain=0.6), "azj": tied(generator, 40, gain=0.6)},
-    }
-
-    records = []
-    for pooling, of in pairs.items():
-        before, after = ({subset: values[number].tolist() for subset, values in of.items()} for number in (0, 1))
+    records, differences = [], {}
+    for pooling, gain in (("cls", 0.1), ("mean", 0.6)):
+        pairs = {"tur": tied(generator, 50, gain=gain), "azj": tied(generator, 40, gain=gain)}
+        before, after = ({subset: values[number].tolist() for subset, values in pairs.items()} for number in (0, 1))
         records += [
             result(XLMR, "pretrained", pooling, {"T2": before}),
             result(XLMR, "tr-only", pooling, {"T2": {"tur": after["tur"]}}),
             result(XLMR, "monolingual", pooling, {"T2": {"azj": after["azj"]}}, language="az", seed=42),
         ]
+        differences[pooling] = np.concatenate([after - before for before, after in pairs.values()]).round(9)
     rows = {row["pooling"]: row for row in read(records)["table6_t2_p"]}
-    differences = {p: np.concatenate([after - before for before, after in of.values()]).round(9)
-                   for p, of in pairs.items()}  # fmt: skip
-    return differences, rows
-
-
-@pytest.mark.parametrize("method", ["wilcox", "pratt"])
-def test_table_6_is_scipys_over_the_queries_of_all_languages(significant, method):
-    differences, rows = significant
-    p = {pooling: wilcoxon(d, zero_method=method).pvalue for pooling, d in differences.items()}
-    for pooling in p:
-        assert float(rows[pooling][f"p {method}"]) == pytest.approx(p[pooling], rel=1e-9)
-        assert rows[pooling]["queries"] == "90"
-    low, high = sorted(p, key=p.get)  # Holm: the smallest of two times two, the other as it is, or the first one's
-    assert float(rows[low][f"Holm {method}"]) == pytest.approx(2 * p[low], rel=1e-9)
-    assert float(rows[high][f"Holm {method}"]) == pytest.approx(max(p[high], 2 * p[low]), rel=1e-9)
-
-
-def test_table_6_counts_and_its_effect(significant):
-    differences, rows = significant
+    for method in ("wilcox", "pratt"):
+        p = {pooling: wilcoxon(d, zero_method=method).pvalue for pooling, d in differences.items()}
+        low, high = sorted(p, key=p.get)  # Holm: the smallest of two times two, the other as it is, or the first one's
+        expected = {low: 2 * p[low], high: max(p[high], 2 * p[low])}
+        for pooling, row in rows.items():
+            assert float(row[f"p {method}"]) == pytest.approx(p[pooling], rel=1e-9)
+            assert float(row[f"Holm {method}"]) == pytest.approx(expected[pooling], rel=1e-9)
     for pooling, d in differences.items():
         row = rows[pooling]
         assert [int(row[name]) for name in ("wins", "ties", "losses")] == [(d > 0).sum(), (d == 0).sum(), (d < 0).sum()]
         ranks = rankdata(abs(d[d != 0]))
-        effect = (ranks * np.sign(d[d != 0])).sum() / ranks.sum()
-        assert float(row["effect"]) == pytest.approx(effect)
-        assert row["concepts"] == "50"  # c000 … c049 in Turkish, the first forty in Azerbaijani too
+        assert float(row["effect"]) == pytest.approx((ranks * np.sign(d[d != 0])).sum() / ranks.sum())
+        # c000 … c049 in Turkish, the first forty in Azerbaijani too
+        assert (row["queries"], row["concepts"]) == ("90", "50")
     assert float(rows["mean"]["effect"]) > 0.5
     assert float(rows["mean"]["p by concept"]) < 0.001 < float(rows["cls"]["p by concept"])
 
@@ -226,11 +212,8 @@ def test_no_test_on_few_queries(whole):
     assert (row["queries"], row["wins"], row["losses"]) == ("6", "6", "0")
 
 
-def test_the_order_of_the_results_changes_nothing(whole):
+def test_the_order_of_the_results_changes_nothing_and_models_stand_as_in_the_paper_then_others(whole):
     assert read(by_hand()[::-1]) == whole
-
-
-def test_models_stand_as_in_the_paper_then_others():
     scores = {"T2": {"tur": [0.1, 0.3], "azj": [0.3, 0.5]}}
     results = [result(model, "pretrained", "mean", scores) for model in (OWN, MPNET, XLMR)]
     assert [row["model"] for row in read(results)["table5_t2"]] == [XLMR, MPNET, OWN]
@@ -319,3 +302,43 @@ def test_markdown_shows_three_places_and_marks_what_is_missing():
     assert cells[0] == ["a", "p", "b"]
     assert cells[2:] == [["0.123", "1.2e-05", "–"], ["x", "0.012", "7"]]
     assert csv_text(table.frame) == "a,p,b\n0.12345,1.23e-05,\nx,0.0123,7\n"
+
+
+@pytest.mark.parametrize("width", [60, 80, 300])
+def test_a_wide_table_fits_and_is_complete(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    frame = pd.DataFrame({"model": LONG_AND_SHORT, "regime": ["cross-lingual", "tr-only"], "nDCG": [0.25, 0.5]})
+    for number in range(14):
+        frame[f"difference to number {number}"] = [number + 0.125, number + 0.25]
+    frame["seeds"] = pd.array([3, None], dtype="Int64")
+    frame["untuned kept"] = ["az 1/3, tk", "none"]
+    note = "How to read it. " * 20
+    long_table = Table("long", "Not shown", frame, is_long=True)
+    print_experiment([Table("t", "A title", frame, note), long_table])
+    printed = capsys.readouterr().out
+    assert "Not shown" not in printed
+    assert max(cell_len(line) for line in printed.splitlines()) <= width
+    figures = re.findall(r"\d+\.\d{3}", printed)
+    expected = [0.25, 0.5] + [number + part for number in range(14) for part in (0.125, 0.25)]
+    assert sorted(map(float, figures)) == sorted(expected)
+    folded = re.sub(r"\s+", "", "".join(line[:24] for line in printed.splitlines()))
+    assert LONG_AND_SHORT[0] in folded  # the columns of names are folded, and nothing is cut
+    n_blocks = printed.count("b/short")
+    assert n_blocks == printed.count("tr-only") == printed.count("model")
+    assert (n_blocks == 1) == (width == 300)
+    assert " ".join(note.split()) in " ".join(printed.split())
+
+
+@pytest.mark.parametrize(("width", "n_blocks"), [(40, 4), (80, 2), (200, 1)])
+def test_columns_without_room_follow_in_further_blocks(width, n_blocks):
+    subsets = [f"tur-{number:03}" for number in range(8)]
+    table = new_table("TurkicIdiomT1", subsets)
+    table.add_row("queries", *map(str, range(100, 108)))
+    table.add_row("organisation/\na-model", *(f"0.{number}\n.100-.{number}" for number in range(200, 208)))
+    out = io.StringIO()
+    print_blocks(Console(file=out, width=width), table)
+    lines = out.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert sum("a-model" in line for line in lines) == sum("queries" in line for line in lines) == n_blocks
+    assert re.findall(r"tur-\d+", out.getvalue()) == subsets
+    assert re.findall(r"\.100-\.(\d+)", out.getvalue()) == [str(number) for number in range(200, 208)]

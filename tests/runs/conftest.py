@@ -58,8 +58,8 @@ def toy_data(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def finished(untrained_bert, grid_data, tmp_path_factory):  # noqa: F811
-    """Folder of a finished grid of one untrained model with both kinds of cells, and its grid file."""
+    """Grid file of a finished grid of one untrained model with both kinds of cells, and its folder."""
     folder = tmp_path_factory.mktemp("finished")
     file = write_grid_file(folder, retrieval=retrieval_part([untrained_bert]), span=span_part([untrained_bert]))
     assert main(["grid", "run", str(file), "--data", str(grid_data), "--out", str(folder / "out")]) == 0
-    return folder / "out", file
+    return file, folder / "out"

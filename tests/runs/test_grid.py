@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from seqeval.metrics import f1_score
 
@@ -18,34 +17,36 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.io.files import LOCK, locked
 from turkic_idiom_tasks.results.predictions import SPANS
-from turkic_idiom_tasks.results.record import find_records, installed_versions, read_header, read_record
+from turkic_idiom_tasks.results.record import find_records, installed_versions, read_record
 from turkic_idiom_tasks.results.scored import score_record
-from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, open_grid
+from turkic_idiom_tasks.runs.grid import DONE, FAILED, MISSING, last_run, open_grid
 from turkic_idiom_tasks.runs.grid_file import KINDS, read_grid_file
 from turkic_idiom_tasks.spans import TAG_LETTERS
 
-POOLINGS = ("mean", "max")
 N_CELLS = 16  # 1 pretrained, 1 tr-only, 2 monolingual and 2 cross-lingual trainings, each twice; 4 span cells
 
 
-def grid(command, file, *, data, out, options=()):
-    """The exit code of a grid command; only `run` is told the data, the others find it in the folder."""
-    arguments = [command, str(file), "--out", str(out), *options]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TURKIC_IDIOM_DATA", str(data))
-        return main(["grid", *arguments, *(["--data", str(data)] if command == "run" else [])])
+@pytest.fixture(autouse=True)
+def data_in_use(grid_data, monkeypatch):
+    monkeypatch.setenv("TURKIC_IDIOM_DATA", str(grid_data))
 
 
-def headers(out):
-    """(regime, language, pooling, subsets' first name, size) -> header of every record."""
+def grid(command, file, out, *options):
+    """The exit code of a grid command."""
+    return main(["grid", command, str(file), "--out", str(out), *options])
+
+
+def open_file(file, out):
+    """The grid of a file in a folder."""
+    data, _ = last_run(out)
+    return open_grid(read_grid_file(file), open_dataset(data), out)
+
+
+def headers(file, out):
+    """(regime, language, pooling, tested language, size) -> header of every record."""
     found = {}
-    for path in find_records(out / "records"):
-        header = read_header(path)
-        training = header.training
-        key = ("pretrained", None) if training is None else (training.regime, training.language)
-        size = None if training is None else training.size
-        target = header.subsets[0].subset if header.subsets[0].task == SPANS else None
-        found[(*key, header.settings.get("pooling"), target, size)] = header
+    for cell, header in open_file(file, out).headers().items():
+        found[cell.regime, cell.language, cell.pooling, cell.target, cell.size] = header
     return found
 
 
@@ -53,37 +54,36 @@ def scores_of(header):
     return {(row.task, row.subset): header.scores(row.task, row.subset) for row in header.subsets}
 
 
-def test_an_untuned_cell_has_the_scores_of_the_run_command(finished, untrained_bert, grid_data, tmp_path, capsys):
-    run = ["run", "-m", str(untrained_bert), "--data", str(grid_data), "--out", str(tmp_path)]
-    assert main([*run, "--pooling", "mean", "--pooling", "max", "--format", "json"]) == 0
+def test_cells_have_the_scores_of_run_and_of_finetune(finished, untrained_bert, grid_data, tmp_path, capsys):
+    cells, poolings, data = headers(*finished), ("mean", "max"), ["--data", str(grid_data)]
+    for (regime, _, pooling, _, size), header in cells.items():
+        stated = header.training.model_dump() if header.training else {"regime": "pretrained", "size": None}
+        assert (stated["regime"], stated["size"], header.settings.get("pooling")) == (regime, size, pooling)
+    run = ["run", *data, "--format", "json"]
+    both = [option for pooling in poolings for option in ("--pooling", pooling)]
+    assert main([*run, "-m", str(untrained_bert), "--out", str(tmp_path / "run"), *both]) == 0
     expected = {}
     for row in json.loads(capsys.readouterr().out):
         pooling = row["model"].partition("pooling=")[2].rstrip(")")
         expected[pooling, row["task"][-2:], row["subset"]] = row["ndcg"]
-    throughput = headers(finished[0])["pretrained", None, "mean", None, None].throughput
-    assert throughput is not None
+    untuned = [cells["pretrained", None, pooling, None, None] for pooling in poolings]
+    assert untuned[0].throughput is not None
+    assert untuned[0].throughput == untuned[1].throughput  # all poolings come from one pass
     compared = 0
-    for pooling in POOLINGS:
-        header = headers(finished[0])["pretrained", None, pooling, None, None]
-        assert header.throughput == throughput  # all poolings come from one pass
+    for pooling, header in zip(poolings, untuned, strict=True):
         for (task, subset), scores in scores_of(header).items():
             assert scores["ndcg"] == pytest.approx(expected[pooling, task, subset], abs=1e-6)
             compared += 1
-    assert compared == len(POOLINGS) * 7  # T1 and T3 in two languages, T2 in three
-
-
-def test_a_tuned_cell_has_the_scores_of_finetune_and_run(finished, untrained_bert, grid_data, tmp_path, capsys):
-    folder = tmp_path / "tuned"
-    tuned = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "cross-lingual", "--language", "uz"]
-    tuned += ["--set", "pooling=max", "--set", "evaluations=1", "--seed", "1"]
-    assert main([*tuned, "--data", str(grid_data), "--out", str(folder)]) == 0
+    assert compared == 2 * 7  # T1 and T3 in two languages, T2 in three
+    tune = ["finetune", "retrieval", "-m", str(untrained_bert), "--regime", "cross-lingual", "--language", "uz"]
+    tune += ["--set", "pooling=max", "--set", "evaluations=1", "--seed", "1"]
+    assert main([*tune, *data, "--out", str(tmp_path / "tuned")]) == 0
     capsys.readouterr()
-    run = ["run", "-m", str(folder), "-t", "T3", "-l", "uz", "--data", str(grid_data), "--out", str(tmp_path / "run")]
-    assert main([*run, "--format", "json"]) == 0
+    assert main([*run, "-m", str(tmp_path / "tuned"), "-t", "T3", "-l", "uz", "--out", str(tmp_path / "run")]) == 0
     (score,) = (row["ndcg"] for row in json.loads(capsys.readouterr().out) if row["subset"] == "tur-uzn")
-    header = headers(finished[0])["cross-lingual", "uz", "max", None, None]
+    header = cells["cross-lingual", "uz", "max", None, None]
     assert set(scores_of(header)) == {("T1", "tur-uzn"), ("T2", "uzn"), ("T3", "tur-uzn")}
-    assert header.training.seed == 1
+    assert (header.training.language, header.training.seed) == ("uz", 1)
     assert header.training.outcome["steps"] > 0
     assert header.scores("T3", "tur-uzn")["ndcg"] == pytest.approx(score, abs=1e-6)
 
@@ -91,7 +91,7 @@ def test_a_tuned_cell_has_the_scores_of_finetune_and_run(finished, untrained_ber
 def test_records_give_their_scores_again_also_by_seqeval(finished, grid_data):
     dataset = open_dataset(str(grid_data))
     sizes = {}
-    for path in find_records(finished[0] / "records"):
+    for path in find_records(finished[1] / "records"):
         record = read_record(path, dataset)
         assert score_record(record)
         assert (record.header.data.path, record.header.versions) == (str(grid_data), installed_versions())
@@ -107,15 +107,15 @@ def test_records_give_their_scores_again_also_by_seqeval(finished, grid_data):
     assert sizes == {"tr": {"all"}, "az": {0, 5, "all"}}
 
 
-def test_an_adaptation_goes_on_from_the_saved_checkpoint(finished, grid_data, tmp_path, capsys):
-    out = shutil.copytree(finished[0], tmp_path / "out")
+def test_an_adaptation_goes_on_from_the_saved_checkpoint(finished, grid_data, tmp_path):
+    file, out = finished[0], shutil.copytree(finished[1], tmp_path / "out")
     (path,) = out.glob("records/*-from-tr-az-all-1-*")
     before = read_record(path, open_dataset(str(grid_data)))
     path.unlink()
     others = stamps(out)
     (checkpoint,) = (out / "checkpoints").iterdir()
     weights = (checkpoint / "model.safetensors").stat().st_mtime_ns
-    assert grid("run", finished[1], data=grid_data, out=out) == 0
+    assert grid("run", file, out) == 0
     after = read_record(path, open_dataset(str(grid_data)))
     assert after.predictions[SPANS, "az"].letters == before.predictions[SPANS, "az"].letters
     assert after.header.training == before.header.training
@@ -123,22 +123,29 @@ def test_an_adaptation_goes_on_from_the_saved_checkpoint(finished, grid_data, tm
     assert (checkpoint / "model.safetensors").stat().st_mtime_ns == weights
 
 
-def test_status_and_a_second_run_compute_nothing(finished, grid_data, capsys):
-    out, file = finished
-    before = stamps(out)
+def test_status_and_a_second_run_compute_nothing_and_another_major_version_is_said(finished, capsys, monkeypatch):
+    before = stamps(finished[1])
     for command in ("status", "run"):
-        assert grid(command, file, data=grid_data, out=out) == 0
+        assert grid(command, *finished) == 0
         title, heading, first, *_ = (printed := capsys.readouterr().out).splitlines()
         assert f"{N_CELLS} cells: {N_CELLS} done\nnothing is missing" in printed
         assert title.split() == ["done/failed/missing"]
         assert heading.split() == ["model", "pretrained", "tr-only", "monolingual", "cross-lingual", "from-tr"]
         assert first.split()[1:] == ["2/0/0", "2/0/0", "4/0/0", "4/0/0", "4/0/0"]
-    assert stamps(out) == before
+        assert "another version:" not in printed
+    assert stamps(finished[1]) == before
+    later = installed_versions() | {"torch": "99.0"}
+    monkeypatch.setattr("turkic_idiom_tasks.results.record.installed_versions", lambda: later)
+    assert grid("status", *finished) == 0
+    printed = capsys.readouterr().out
+    assert f"{N_CELLS} finished cells were computed with torch " in printed
+    assert printed.count("another version:") == 1
+    assert f"{N_CELLS} cells: {N_CELLS} done" in printed
 
 
 @pytest.mark.long
-def test_the_state_of_a_grid_is_shown_without_torch(finished, grid_data):
-    out, file = finished
+def test_the_state_of_a_grid_is_shown_without_torch(finished):
+    file, out = finished
     code = (
         "import sys; from turkic_idiom_tasks.cli import main; main(sys.argv[1:])\n"
         "print(sorted({'torch', 'mteb', 'transformers', 'sklearn'} & set(sys.modules)), file=sys.stderr)"
@@ -149,62 +156,44 @@ def test_the_state_of_a_grid_is_shown_without_torch(finished, grid_data):
     assert run.stderr.strip() == "[]"
 
 
-def test_another_pooling_or_seed_computes_only_what_is_new(finished, untrained_bert, grid_data, tmp_path):
+def test_a_longer_grid_computes_only_what_is_new_and_estimates_its_time(finished, untrained_bert, tmp_path, capsys):
     more = retrieval_part([untrained_bert], poolings=["first_last", "max", "mean"], seeds=[2, 1])
     file = write_grid_file(tmp_path, retrieval=more, span=span_part([untrained_bert], seeds=[1, 2], sizes=[7, 5]))
-    wider = open_grid(read_grid_file(file), open_dataset(str(grid_data)), finished[0])
-    states = wider.states()
+    states = open_file(file, finished[1]).states()
     for cell, state in states.items():
         is_new = cell.seed == 2 or cell.pooling == "first_last" or cell.size == 7
         assert state == (MISSING if is_new else DONE), cell
     assert list(states.values()).count(DONE) == N_CELLS
     slower = retrieval_part([untrained_bert], training={"learning_rate": 1e-5})
-    file = write_grid_file(tmp_path, retrieval=slower)
-    states = open_grid(read_grid_file(file), open_dataset(str(grid_data)), finished[0]).states()
+    states = open_file(write_grid_file(tmp_path, retrieval=slower), finished[1]).states()
     assert {cell.regime for cell, state in states.items() if state == DONE} == {"pretrained"}
-
-
-def test_the_estimate_comes_from_finished_cells_of_the_same_kind(finished, untrained_bert, grid_data, tmp_path, capsys):
-    out, _ = finished
     part = retrieval_part([untrained_bert], seeds=[1, 2], regimes=["pretrained", "tr-only"], poolings=["mean"])
-    assert grid("status", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=out) == 0
+    assert grid("status", write_grid_file(tmp_path, retrieval=part), finished[1]) == 0
     printed = capsys.readouterr().out
-    took = [header.seconds for key, header in headers(out).items() if key[:3] == ("tr-only", None, "mean")]
     assert "3 cells: 2 done, 1 missing" in printed
-    assert f"about {np.mean(took):.0f} s of work for 1 missing cells" in printed
-
-
-def test_a_record_of_another_major_version_is_used_and_said(finished, grid_data, tmp_path, capsys, monkeypatch):
-    later = installed_versions() | {"torch": "99.0"}
-    monkeypatch.setattr("turkic_idiom_tasks.results.record.installed_versions", lambda: later)
-    assert grid("status", finished[1], data=grid_data, out=finished[0]) == 0
-    printed = capsys.readouterr().out
-    assert f"{N_CELLS} finished cells were computed with torch " in printed
-    assert printed.count("another version:") == 1
-    assert f"{N_CELLS} cells: {N_CELLS} done" in printed
+    took = headers(*finished)["tr-only", None, "mean", None, None].seconds  # of the finished cell of the same kind
+    assert f"about {took:.0f} s of work for 1 missing cells" in printed
 
 
 @pytest.mark.long
-def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, grid_data, tmp_path, capsys):
-    out = shutil.copytree(finished[0], tmp_path / "out")
-    assert grid("tables", finished[1], data=grid_data, out=out) == 0
+def test_the_tables_are_of_the_languages_that_the_grid_trains_on(finished, tmp_path, capsys):
+    file, out = finished[0], shutil.copytree(finished[1], tmp_path / "out")
+    assert grid("tables", file, out) == 0
     assert "nDCG over az, uz" in capsys.readouterr().out
     assert "<svg" in (out / "tables" / "figure2_t1.svg").read_text()
     with (out / "tables" / "scores.csv").open() as table:
         assert {row["task"] for row in csv.DictReader(table)} == {"T1", "T2", "T3", "spans"}
     with (out / "tables" / "table2_source.csv").open() as table:
         (row,) = csv.DictReader(table)
-    span_f1 = headers(out)["from-tr", "tr", None, "tr", "all"].scores(SPANS, "tr")["span_f1"]
+    span_f1 = headers(file, out)["from-tr", None, None, "tr", "all"].scores(SPANS, "tr")["span_f1"]
     assert float(row["span F1"]) == pytest.approx(span_f1)
 
 
-def test_a_third_kind_is_one_entry_in_the_table_of_kinds_and_its_failure_shows_no_key(
-    grid_data, tmp_path, capsys, monkeypatch
-):
+def test_a_third_kind_is_one_entry_in_the_table_of_kinds_and_its_failure_shows_no_key(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(KINDS, "toy", ToyCells)
     monkeypatch.setenv("TOY_API_KEY", "no such idiom")  # which is what the cell says
     file = write_grid_file(tmp_path, toy={"n": 3, "fails": [1]})
-    assert grid("run", file, data=grid_data, out=tmp_path / "out") == 1
+    assert grid("run", file, tmp_path / "out") == 1
     printed = capsys.readouterr().out
     assert "3 cells: 2 done, 1 failed" in printed
     assert "failed: toy, toy/model-1, pretrained, seed 1: ZeroDivisionError: ***" in printed
@@ -212,8 +201,8 @@ def test_a_third_kind_is_one_entry_in_the_table_of_kinds_and_its_failure_shows_n
         assert path.is_dir() or b'"no such idiom' not in path.read_bytes().replace(b"('", b'("')
 
 
-def test_what_a_command_cannot_use_is_one_line(finished, untrained_bert, grid_data, tmp_path, capsys):
-    out, file = finished
+def test_what_a_command_cannot_use_is_one_line(finished, untrained_bert, tmp_path, capsys):
+    file, out = finished
     other = small_lexicon(tmp_path / "other", seed=5)
     damaged = shutil.copytree(out, tmp_path / "damaged")
     (path,) = damaged.glob("records/*-from-tr-tr-all-1-*")
@@ -221,35 +210,37 @@ def test_what_a_command_cannot_use_is_one_line(finished, untrained_bert, grid_da
     unnamed = shutil.copytree(out, tmp_path / "unnamed")
     (unnamed / "grid.json").write_text("{}")
     uzbek = write_grid_file(tmp_path, span=span_part([untrained_bert], language="uz"))
+    new, busy = tmp_path / "new", tmp_path / "busy"
     cases = [
-        ("run", file, other, out, 2, "holds results of other data"),
-        ("tables", file, grid_data, damaged, 1, f"{path.name}: a gzip file that is cut short; delete the file"),
-        ("run", file, grid_data, unnamed, 1, "grid.json: damaged; delete it"),
-        ("tables", file, grid_data, tmp_path / "new", 1, "no cell of this grid is finished; begin with `turkic-idiom"),
-        ("status", uzbek, grid_data, tmp_path / "new", 1, "no annotated uz sentences to train on; found tr, az"),
+        ("run", file, out, ["--data", str(other)], 2, "holds results of other data"),
+        ("tables", file, damaged, [], 1, f"{path.name}: a gzip file that is cut short; delete the file"),
+        ("run", file, unnamed, [], 1, "grid.json: damaged; delete it"),
+        ("tables", file, new, [], 1, "no cell of this grid is finished; begin with `turkic-idiom"),
+        ("status", uzbek, new, [], 1, "no annotated uz sentences to train on; found tr, az"),
+        ("run", file, busy, [], 2, "another run works in it"),
     ]
-    for command, grid_file, data, folder, code, message in cases:
-        assert grid(command, grid_file, data=data, out=folder) == code, message
-        (line,) = capsys.readouterr().err.splitlines()
-        assert message in line
+    with locked(busy / LOCK):
+        for command, grid_file, folder, options, code, message in cases:
+            assert grid(command, grid_file, folder, *options) == code, message
+            (line,) = capsys.readouterr().err.splitlines()
+            assert message in line
+    assert [path.name for path in busy.iterdir()] == [LOCK]
 
 
-def test_failing_cells_are_recorded_stop_no_other_and_are_retried_when_asked(
-    untrained_bert, grid_data, tmp_path, capsys
-):
+def test_failing_cells_are_recorded_stop_no_other_and_are_retried_when_asked(untrained_bert, tmp_path, capsys):
     absent = tmp_path / "comes-later"
     part = retrieval_part([absent, untrained_bert], regimes=["pretrained"], poolings=["mean"])
     file, out = write_grid_file(tmp_path, retrieval=part), tmp_path / "out"
-    assert grid("run", file, data=grid_data, out=out) == 1
+    assert grid("run", file, out) == 1
     first = capsys.readouterr().out
     assert "2 cells: 1 done, 1 failed" in first
     assert f"failed: retrieval, {absent}, pretrained, mean: {absent}: no such folder" in first
-    assert grid("run", file, data=grid_data, out=out) == 1  # is not tried again by itself
+    assert grid("run", file, out) == 1  # is not tried again by itself
     assert "2 cells: 1 done, 1 failed" in capsys.readouterr().out
     absent.symlink_to(untrained_bert)
-    assert grid("status", file, data=grid_data, out=out) == 0
+    assert grid("status", file, out) == 0
     assert "2 cells: 1 done, 1 missing" in capsys.readouterr().out  # with another content it is another cell
-    assert grid("run", file, data=grid_data, out=out, options=["--retry-failed"]) == 0
+    assert grid("run", file, out, "--retry-failed") == 0
     again = capsys.readouterr().out
     assert "2 cells: 2 done" in again
     label, advised = again.splitlines()[-1].split(" ", 1)
@@ -257,35 +248,25 @@ def test_failing_cells_are_recorded_stop_no_other_and_are_retried_when_asked(
     assert main(shlex.split(advised)[1:]) == 0
 
 
-def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untrained_bert, grid_data, tmp_path, capsys):
+def test_a_training_that_diverges_is_said_and_keeps_the_untuned_weights(untrained_bert, tmp_path, capsys):
     part = retrieval_part([untrained_bert], regimes=["pretrained", "tr-only"], poolings=["mean"],
                           training={"learning_rate": 1e30})  # fmt: skip
-    assert grid("run", write_grid_file(tmp_path, retrieval=part), data=grid_data, out=tmp_path / "out") == 0
-    printed = capsys.readouterr().out
-    assert "mean: no tuned weights could be scored; loss or vectors were not finite at step" in printed
-    found = {key[0]: scores_of(header) for key, header in headers(tmp_path / "out").items()}
-    assert found["tr-only"] == found["pretrained"]
-
-
-def test_a_second_run_in_the_same_folder_is_refused_and_leaves_nothing_there(finished, grid_data, tmp_path, capsys):
-    out = tmp_path / "out"
-    with locked(out / LOCK):
-        assert grid("run", finished[1], data=grid_data, out=out) == 2
-    assert "another run works in it" in capsys.readouterr().err
-    assert [path.name for path in out.iterdir()] == [LOCK]
+    file, out = write_grid_file(tmp_path, retrieval=part), tmp_path / "out"
+    assert grid("run", file, out) == 0
+    assert "mean: no tuned weights could be scored; loss or vectors were not finite at step" in capsys.readouterr().out
+    untuned, tuned = map(scores_of, headers(file, out).values())
+    assert tuned == untuned
 
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_real_cells_run_on_ray_as_they_run_here(
-    finished, untrained_bert, grid_data, tmp_path, ray_address, monkeypatch
-):
+def test_real_cells_run_on_ray_as_they_run_here(finished, untrained_bert, tmp_path, ray_address, monkeypatch):
     """Toy cells are killed there; see test_ray.py."""
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     untuned = retrieval_part([untrained_bert], regimes=["pretrained"])
     file, out = write_grid_file(tmp_path, retrieval=untuned, span=span_part([untrained_bert])), tmp_path / "out"
-    assert grid("run", file, data=grid_data, out=out, options=["--address", ray_address]) == 0
-    expected, found = headers(finished[0]), headers(out)
+    assert grid("run", file, out, "--address", ray_address) == 0
+    expected, found = headers(*finished), headers(file, out)
     assert len(found) == 2 + 4
     for key, header in found.items():
         for of_subset, scores in scores_of(header).items():

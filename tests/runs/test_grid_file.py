@@ -26,11 +26,6 @@ def read(tmp_path, monkeypatch):
     return parts
 
 
-@pytest.fixture(scope="module")
-def bundled():
-    return open_dataset()
-
-
 def test_the_papers_grid_has_its_models_and_settings(read):
     grid = read(path="paper.yaml")
     retrieval, span = grid["retrieval"], grid["span"]
@@ -100,8 +95,8 @@ def test_a_source_language_of_spans_needs_training_sentences(read):
         ("poolings: [mean]", 16),  # and kk, tt, ky
     ],
 )
-def test_a_model_and_seed_have_two_trainings_for_each_language_and_two_more(read, bundled, keys, expected):
-    assert len(list(read(f"retrieval: {{models: [m], {keys}}}")["retrieval"].jobs(bundled))) == expected
+def test_a_model_and_seed_have_two_trainings_for_each_language_and_two_more(read, keys, expected):
+    assert len(list(read(f"retrieval: {{models: [m], {keys}}}")["retrieval"].jobs(open_dataset()))) == expected
 
 
 @pytest.mark.parametrize(
@@ -116,8 +111,8 @@ def test_a_model_and_seed_have_two_trainings_for_each_language_and_two_more(read
         ("sizes: [100000, 30, 10], targets: [az]", [("tr", "all"), ("az", 0), ("az", 10), ("az", 30), ("az", "all")]),
     ],
 )
-def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(read, bundled, keys, expected):
-    (cells,) = read(f"span: {{models: [m], seeds: [1], {keys}}}")["span"].jobs(bundled)
+def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(read, keys, expected):
+    (cells,) = read(f"span: {{models: [m], seeds: [1], {keys}}}")["span"].jobs(open_dataset())
     assert [(cell.target, cell.size) for cell in cells] == expected
     assert {(cell.regime, cell.seed) for cell in cells} == {("from-tr", 1)}
 
@@ -135,10 +130,7 @@ def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(r
         ('retrieval: {models: ["m (pooling=cls)"]}', r"'m \(pooling=cls\)' names a pooling.* with poolings"),
         ('similarity: {models: ["m (pooling=cls)"]}', r"names a pooling.* with training: \{pooling"),
         ("retrieval: {models: [m], training: {learning_rate: .inf}}", "inf is no number that can be used"),
-        (
-            "retrieval: {models: [m], seeds: [4294967296]}",
-            "seeds.0.*less than or equal to 4294967295; found 4294967296",
-        ),
+        ("retrieval: {models: [m], seeds: [4294967296]}", "seeds.0.*or equal to 4294967295; found 4294967296"),
         ("retrieval: [m]", "retrieval: must be a mapping"),
         ("retrieval: {models: [m], poolings: [native]}", r"native goes with regimes: \[pretrained\] only"),
         ("retrieval: {models: [m]}\nretrieval: {models: [n]}", "repeated key 'retrieval'.*line 2"),

@@ -1,6 +1,7 @@
 """Similarity and idiomaticity cells, without idiom tokens and with them: what they train, what is said of them."""
 
 import json
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -33,7 +34,6 @@ from turkic_idiom_tasks.training.siblings.labelled import build_labelled
 from turkic_idiom_tasks.training.triplets import build_triplets
 
 IDIOM_WORDS, MEANING_WORDS = ("baş", "boş", "eğmek", "göz", "dil", "el", "kalp"), ("yürek", "su", "ateş", "ev", "yol")
-N_IDIOMS = 49
 TRAINING = "{epochs: 1, batch_size: 8, learning_rate: 1e-3}"
 GRID = """
 similarity: {{models: [{model}], losses: [simcse, cosine], seeds: [1], idiom_tokens: {tokens}, training: {training}}}
@@ -45,51 +45,42 @@ span: {{models: [toy/encoder], seeds: [7]}}
 similarity: {{models: [toy/encoder], losses: [cosine], seeds: [7], training: {TRAINING}}}
 idiomaticity: {{models: [toy/encoder], seeds: [7]}}
 """
-PLAIN = [("similarity", "pretrained", None), ("similarity", "simcse", 1), ("similarity", "cosine", 1),
-         ("idiomaticity", "zero-shot", 1), ("idiomaticity", "zero-shot", 2)]  # fmt: skip
-WITH_TOKENS = [("similarity", "pretrained-all-tokens", None), ("similarity", "simcse-all-tokens", 1),
-               ("similarity", "cosine-all-tokens", 1)]  # fmt: skip
+REGIMES = ["pretrained", "simcse", "cosine", "pretrained-all-tokens", "simcse-all-tokens", "cosine-all-tokens"]
 CLASSIFIER_SETTINGS = {"inputs": ["idiom"], "config": {"max_length": 32}, "subtask": "A"}
-REGIMES = [regime for kind, regime, _ in (*PLAIN, *WITH_TOKENS) if kind == "similarity"]
 
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory):
     """Turkish idioms of two words that the tiny models know, with sentences that have other words."""
     folder = tmp_path_factory.mktemp("data") / "lexicon"
-    concepts = [f"m-{number}" for number in range(N_IDIOMS)]
     rows = []
-    for number, concept in enumerate(concepts):
-        a, b = divmod(number, 7)
+    for number, (a, b) in enumerate(product(range(7), repeat=2)):
         idiom = f"{IDIOM_WORDS[a]} {IDIOM_WORDS[b]}"
         fields = {
             "paraphrase": f"gün {MEANING_WORDS[a % 5]} {MEANING_WORDS[b % 5]}",
             "literal_paraphrase": f"gün {MEANING_WORDS[(a + 3) % 5]} {MEANING_WORDS[(b + 2) % 5]}",
             "literal_example": f"ev {idiom}",
         }
-        rows.append(Entry(concept, idiom, f"anlam {number}", f"gün {idiom}", (Span(4, 4 + len(idiom)),), **fields))
-    write_lexicon(folder, [Concept(concept, "gloss") for concept in concepts], {"tr": rows})
+        span = Span(4, 4 + len(idiom))
+        rows.append(Entry(f"m-{number}", idiom, f"anlam {number}", f"gün {idiom}", (span,), **fields))
+    write_lexicon(folder, [Concept(row.concept, "gloss") for row in rows], {"tr": rows})
     return open_dataset(str(folder))
 
 
 @pytest.fixture(scope="module")
-def finished(dataset, untrained_bert, tmp_path_factory):
-    """A finished grid of both kinds, its file, and the cells that ran before and when idiom tokens were added."""
+def grid(dataset, untrained_bert, tmp_path_factory):
+    """A finished grid of both kinds, to which idiom tokens were added when all else was finished."""
     folder = tmp_path_factory.mktemp("grid")
-    file = folder / "sentences.yaml"
     ran = []
     for tokens in ("[none]", "[none, all]"):
-        file.write_text(GRID.format(model=untrained_bert, tokens=tokens, training=TRAINING))
-        grid = open_grid(read_grid_file(file), dataset, folder / "out")
+        (folder / "grid.yaml").write_text(GRID.format(model=untrained_bert, tokens=tokens, training=TRAINING))
+        grid = open_grid(read_grid_file(folder / "grid.yaml"), dataset, folder / "out")
         outcomes = list(grid.run())
         assert {outcome.error for outcome in outcomes} == {None}
-        ran.append([(outcome.cell.kind, outcome.cell.regime, outcome.cell.seed) for outcome in outcomes])
-    return grid, file, ran
-
-
-@pytest.fixture(scope="module")
-def grid(finished):
-    return finished[0]
+        ran.append([(outcome.cell.regime, outcome.cell.seed) for outcome in outcomes])
+    similarity = list(zip(REGIMES, (None, 1, 1) * 2, strict=True))
+    assert ran == [[*similarity[:3], ("zero-shot", 1), ("zero-shot", 2)], similarity[3:]]
+    return grid
 
 
 @pytest.fixture
@@ -146,11 +137,7 @@ def idiomaticity_headers(grid):
     return [header for cell, header in grid.headers().items() if cell.kind == "idiomaticity"]
 
 
-def test_tokens_a_batch_size_or_a_seed_add_cells_and_leave_finished_ones_as_they_are(
-    finished, open_text, untrained_bert
-):
-    grid, _, ran = finished
-    assert ran == [PLAIN, WITH_TOKENS]
+def test_a_batch_size_or_a_seed_adds_cells_and_leaves_finished_ones_as_they_are(grid, open_text, untrained_bert):
     assert list(grid.run()) == []
     text = GRID.format(model=untrained_bert, tokens="[none]", training=TRAINING)
     for old, new, n_missing in (("batch_size: 8", "batch_size: 16", 2 + 2), ("seeds: [1, 2]", "seeds: [1, 3]", 1)):
@@ -178,25 +165,21 @@ def test_a_similarity_record_gives_its_scores_again_and_says_where_tokens_stand(
         record = read_record(path, dataset)
         (scored,) = score_record(record)
         assert (scored.task, scored.subset) == ("STS", "tur")
-        if not cell.regime.endswith("tokens"):
-            continue
-        assert record.header.training.regime == cell.regime
-        tokens = record.header.training.outcome["idiom_tokens"]
-        assert tokens["n_tokens"] == N_IDIOMS
-        # of a concept, only the sentence itself has the idiom; its two rewordings have not
-        assert tokens["test"] == {"sentences": len(test.texts), "replaced": len(set(test.concepts))}
-        assert tokens["config"]["idiom_tokens"] == "all"
+        if cell.regime.endswith("tokens"):
+            assert record.header.training.regime == cell.regime
+            tokens = record.header.training.outcome["idiom_tokens"]
+            assert tokens["n_tokens"] == 49
+            # of a concept, only the sentence itself has the idiom; its two rewordings have not
+            assert tokens["test"] == {"sentences": len(test.texts), "replaced": len(set(test.concepts))}
+            assert tokens["config"]["idiom_tokens"] == "all"
 
 
-def test_similarity_is_submitted_and_a_tuned_encoder_as_another_model_than_the_one_as_it_is(grid, dataset):
+def test_similarity_is_submitted_with_the_retrieval_of_the_same_model(grid, dataset, sentence_model, open_text):
     found = find_predictions([grid.folder / "records"], dataset)
     assert {key for item in found for key in item.predictions} == {("STS", "tur")}  # idiomaticity is left out
     regimes = [item.regime for item in found]
-    assert regimes.count("other") == len(REGIMES) - 1
+    assert regimes.count("other") == len(REGIMES) - 1  # a tuned encoder is another model
     assert regimes.count(None) == 1  # a folder, which may have been tuned: `submit` asks for its regime
-
-
-def test_similarity_joins_the_retrieval_of_the_same_model_in_a_submission(dataset, sentence_model, open_text):
     retrieval = f"retrieval: {{models: [{sentence_model}], regimes: [pretrained], poolings: [native]}}\n"
     grid = open_text(f"{retrieval}similarity: {{models: [{sentence_model}], losses: []}}")
     assert [outcome.error for outcome in grid.run()] == [None, None]
@@ -226,9 +209,7 @@ def test_idiomaticity_records_hold_the_labels_that_give_their_score(grid, datase
         assert scores["n_sentences"] == len(gold)
 
 
-def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained_alone(
-    open_text, untrained_bert, tmp_path, monkeypatch
-):
+def test_setups_share_a_training_and_score_as_if_trained_alone(open_text, untrained_bert, tmp_path, monkeypatch):
     monkeypatch.setenv("DODIOM_DATA", str(write_csv(tmp_path / "dodiom.csv", dodiom_rows())))
     setups = "source: dodiom, setups: [zero-shot, few-shot], seeds: [1], training: {epochs: 1, learning_rate: 1e-3}"
     grid = open_text(f"idiomaticity: {{models: [{untrained_bert}], {setups}}}")
@@ -242,9 +223,8 @@ def test_the_setups_of_a_seed_share_their_first_training_and_score_as_if_trained
     assert header.scores("idiomaticity", "dodiom")["development_macro_f1"] == scores["development_f1"]
 
 
-def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(finished, dataset, monkeypatch, capsys):
-    grid, file, _ = finished
-    place = [str(file), "--out", str(grid.folder)]
+def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(grid, dataset, monkeypatch, capsys):
+    place = [str(grid.folder.parent / "grid.yaml"), "--out", str(grid.folder)]
     monkeypatch.setenv("COLUMNS", "80")  # too narrow for the names of all regimes
     assert main(["grid", "status", *place]) == 0
     printed = capsys.readouterr().out
@@ -286,54 +266,45 @@ def test_sibling_figures_are_those_that_the_papers_print():
     assert max(chengyu) == 0.844  # "Chinese-RoBERTa-WWM receives the best fine-tuning performance on iSTS data"
 
 
-def test_select_asks_the_better_classifier(grid, open_part, untrained_bert, tmp_path):
-    """`seed-1` always says literal, so nothing is replaced; `seed-2` would have everything replaced."""
-    classifier = load_classifier(str(untrained_bert), seed=1)
-    for seed, score, bias in ((1, 0.9, [-99.0, 99.0]), (2, 0.5, [99.0, -99.0])):
+def test_select_asks_the_better_classifier_and_sentences_teach(grid, open_part, make_untrained, tmp_path):
+    """`seed-1` always says literal; `seed-2`, which is better, always idiomatic, so every idiom is replaced."""
+    encoder = make_untrained(tokenizer={"mask_token": "gece"})
+    classifier = load_classifier(str(encoder), seed=1)
+    for seed, score, bias in ((1, 0.5, [-99.0, 99.0]), (2, 0.9, [99.0, -99.0])):
         with torch.no_grad():
             classifier.model.classifier.bias[:] = torch.tensor(bias)
         scores = {"seed": seed, "best_epoch": 1, "development_f1": score, "test_f1": score, "low": 0.0, "high": 1.0}
         save_classifier(classifier, tmp_path / "classifiers" / f"seed-{seed}", scores, CLASSIFIER_SETTINGS)
-    part = open_part(f"losses: [], idiom_tokens: [select], idiomaticity_classifier: {tmp_path / 'classifiers'}")
-    assert [outcome.error for outcome in part.run()] == [None]
-    assert spearman(part, "pretrained-select-tokens") == pytest.approx(spearman(grid, "pretrained"), abs=1e-6)
-    tokens = header_of(part, "pretrained-select-tokens").training.outcome["idiom_tokens"]
-    assert tokens["classifier"] == str(tmp_path / "classifiers" / "seed-1")
-
-
-def test_an_encoder_with_tokens_learns_from_sentences_first(open_part, make_untrained, tmp_path):
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("ev baş boş\n\nsu ev yol\n", encoding="utf-8")
-    keys = f"losses: [], seeds: [1], idiom_tokens: [all], pretrain_sentences: {sentences}, pretrain_epochs: 3"
-    grid = open_part(keys, model=make_untrained(tokenizer={"mask_token": "gece"}))
-    assert [outcome.error for outcome in grid.run()] == [None]
-    header = header_of(grid, "pretrained-all-tokens-mlm")
-    pretraining = header.training.outcome["idiom_tokens"]["pretraining"]
-    assert (pretraining["n_sentences"], pretraining["n_with_token"]) == (2, 1)
-    assert header.training.seed == 1
+    keys = f"losses: [], seeds: [1], idiom_tokens: [select], idiomaticity_classifier: {tmp_path / 'classifiers'}"
+    part = open_part(f"{keys}, pretrain_sentences: {sentences}, pretrain_epochs: 3", model=encoder)
+    assert [outcome.error for outcome in part.run()] == [None]
+    training = header_of(part, "pretrained-select-tokens-mlm").training
+    tokens = training.outcome["idiom_tokens"]
+    assert tokens["classifier"] == str(tmp_path / "classifiers" / "seed-2")
+    everywhere = header_of(grid, "pretrained-all-tokens").training.outcome["idiom_tokens"]
+    assert (tokens["test"], tokens["training"]) == (everywhere["test"], everywhere["training"])
+    assert (tokens["pretraining"]["n_sentences"], tokens["pretraining"]["n_with_token"]) == (2, 1)
+    assert (tokens["config"]["pretrain_epochs"], training.seed) == (3, 1)
 
 
-def test_a_plan_counts_every_choice_loss_and_seed(open_part, light_classifier):
-    folder = light_classifier(1, score=0.9, weights="a")
-    keys = "losses: [simcse, cosine], seeds: [1, 2], idiom_tokens: [none, all, select]"
-    keys += f", idiomaticity_classifier: {folder}"
-    # for each of three choices: the untrained encoder, which depends on no seed, and two losses with two seeds
-    assert len(open_part(keys).job_of) == 3 * (1 + 2 * 2)
-    # a random token depends on the seed: two choices have one more cell
-    assert len(open_part(f"{keys}, idiom_token_init: random").job_of) == 3 * (1 + 2 * 2) + 2
-
-
-def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, tmp_path):
+def test_what_decides_the_tokens_decides_the_cells_and_their_names(open_part, light_classifier, tmp_path):
     folder = light_classifier(1, score=0.9, weights="a")
     light_classifier(2, score=0.5, weights="b")
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("baş boş\n", encoding="utf-8")
-    base = f"losses: [simcse], seeds: [1], idiom_tokens: [none, all, select], idiomaticity_classifier: {folder}"
+    choices = f"idiom_tokens: [none, all, select], idiomaticity_classifier: {folder}"
+    # for each of three choices: the untrained encoder, which depends on no seed, and two losses with two seeds
+    many = f"losses: [simcse, cosine], seeds: [1, 2], {choices}"
+    assert len(open_part(many).job_of) == 3 * (1 + 2 * 2)
+    # a random token depends on the seed: two choices have one more cell
+    assert len(open_part(f"{many}, idiom_token_init: random").job_of) == 3 * (1 + 2 * 2) + 2
+    base = f"losses: [simcse], seeds: [1], {choices}"
     taught = f"{base}, pretrain_sentences: {sentences}"
     before, before_taught = names(open_part(base)), names(open_part(taught))
     assert len(set(before.values()) | set(before_taught.values())) == 6 + 4
     plain = {("pretrained", None), ("simcse", 1)}
-    chosen = {("pretrained-select-tokens", None), ("simcse-select-tokens", 1)}
 
     def changed(keys, earlier):
         now = names(open_part(keys))
@@ -347,7 +318,7 @@ def test_what_decides_the_tokens_decides_the_names(open_part, light_classifier, 
     sentences.write_text("göz dil\n", encoding="utf-8")
     assert changed(taught, before_taught) == set(before_taught) - plain
     light_classifier(1, score=0.9, weights="c")
-    assert changed(base, before) == chosen
+    assert changed(base, before) == {("pretrained-select-tokens", None), ("simcse-select-tokens", 1)}
     random = names(open_part(f"{base}, idiom_token_init: random"))
     assert {cell for cell in plain if random[cell] != before[cell]} == set()
     assert random["simcse-all-tokens", 1] != before["simcse-all-tokens", 1]

@@ -32,7 +32,6 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
 )
 from turkic_idiom_tasks.encoders.siblings.idiom_transformer import add_idiom_tokens
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.metrics.similarity import similarity_scores
 from turkic_idiom_tasks.tasks.siblings.astitch import Labelled
 from turkic_idiom_tasks.training.cards import SIMILARITY_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, IdiomTokenConfig
@@ -40,7 +39,6 @@ from turkic_idiom_tasks.training.siblings.idiomaticity import load_classifier, s
 from turkic_idiom_tasks.training.siblings.known_idioms import known_idioms, read_sentences
 from turkic_idiom_tasks.training.siblings.labelled import LabelledData
 from turkic_idiom_tasks.training.siblings.token_training import pretrain_masked_lm
-from turkic_idiom_tasks.training.similarity import pair_similarities
 from turkic_idiom_tasks.training.trainee import load_trainee
 from turkic_idiom_tasks.training.triplets import build_triplets
 
@@ -187,24 +185,19 @@ def test_a_folder_with_another_table_or_none_is_refused(saved, token):
         load_checkpoint(str(saved))
 
 
-def test_select_replaces_where_the_classifier_says_idiomatic(sentence_model, classifiers):
+def test_select_asks_the_classifier_about_the_sentence_without_its_prompt(sentence_model, classifiers):
+    """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
     model = with_tokens(sentence_model, classifiers=classifiers)  # of seed 1, whose development score is better
     n_weights = sum(1 for _ in load_checkpoint(str(sentence_model)).parameters())
     assert sum(1 for _ in model.parameters()) == n_weights  # those of the classifier are not trained
     texts = [SENTENCE, LITERAL, "su ev"]
     assert model[0].rewrite(texts) == [REPLACED, LITERAL, "su ev"]
     assert model[0].rewrite(texts[::-1]) == ["su ev", LITERAL, REPLACED]
-
-
-def test_a_prompt_is_no_part_of_the_sentence(sentence_model, classifiers):
-    """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
-    model = with_tokens(sentence_model, classifiers=classifiers / "seed-1")
     model.prompts = {"query": "ateş ", "none": ""}
-    texts = [SENTENCE, LITERAL]
     prompted = ["ateş " + text for text in texts]
     vectors = PooledEncoder(model).encode(prompted, poolings=["mean"])["mean"]
     assert np.allclose(vectors, model.encode(texts, prompt="ateş "), atol=1e-6)
-    assert model[0].rewrite(prompted, prompts=["ateş "]) == ["ateş " + REPLACED, "ateş " + LITERAL]
+    assert model[0].rewrite(prompted, prompts=["ateş "]) == ["ateş " + REPLACED, "ateş " + LITERAL, "ateş su ev"]
 
 
 @pytest.mark.parametrize(
@@ -310,9 +303,6 @@ def test_the_command_gives_each_idiom_a_token_and_the_tasks_apply_it(
     assert tokens["pretraining"]["n_with_token"] == 2
     assert "Idiom tokens: 49" in capsys.readouterr().out
     assert "49 idioms have a token of their own" in (out / "README.md").read_text()
-    pairs = build_triplets("chengyu").test["cmn"]
-    again = similarity_scores(pairs, pair_similarities(load_checkpoint(str(out), device="cpu"), pairs))
-    assert again["spearman"] == pytest.approx(spearman, abs=1e-6)
     register_local(f"me/tokens={out}")  # what the stock command reads from TURKIC_IDIOM_MODELS
     task = mteb.get_task("ChengyuSTS")
     result = mteb.evaluate(mteb.get_model("me/tokens"), task, cache=None, show_progress_bar=False)

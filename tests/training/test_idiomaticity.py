@@ -35,6 +35,13 @@ def rows_of(names, n):
     return rows
 
 
+def hinted(n, *, flipped=False):
+    """Rows whose label is told by one word, or is the other one."""
+    labels = [number % 2 for number in range(n)]
+    texts = [f"{HINT[label]} {WORDS[number % 12]}" for number, label in enumerate(labels)]
+    return [Labelled(label ^ flipped, text, "", "göz", "tr") for label, text in zip(labels, texts, strict=True)]
+
+
 @pytest.fixture
 def astitch(tmp_path, monkeypatch):
     """Folder in the layout of AStitchInLanguageModels, Task 1 A and B in English."""
@@ -178,16 +185,6 @@ def test_bad_input(options, message, monkeypatch):
     monkeypatch.delenv("SEMEVAL_IDIOM_DATA", raising=False)
     with pytest.raises(InputError, match=message):
         build_labelled(**options)
-
-
-def hinted(n, *, flipped=False):
-    """Rows whose label is told by one word, or is the other one."""
-    rows = []
-    for number in range(n):
-        label = number % 2
-        text = f"{HINT[label]} {WORDS[number % 12]}"
-        rows.append(Labelled(1 - label if flipped else label, text, "", "göz", "tr"))
-    return rows
 
 
 def test_a_stage_is_kept_only_where_it_makes_the_classifier_better(untrained_bert):

@@ -1,8 +1,11 @@
+"""Fine-tuning for retrieval: what is learnt, kept and saved, and the steps of an independent trainer."""
+
 import json
 import logging
 import math
 import resource
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import torch
 from huggingface_hub import ModelCard
 from mteb.models.model_implementations import MODEL_REGISTRY
 from sentence_transformers import SentenceTransformer
+from transformers import AutoModel, AutoTokenizer
 
 from tests.training.toy_task import COSINE_OPTIONS, QUICK, changed, record_of, regime
 from turkic_idiom_tasks.dataset.retrieval import RetrievalData
@@ -18,11 +22,12 @@ from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_models import NO_REVISION, load_pooled, make_meta
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD, model_card, save_tuned, without_nan
 from turkic_idiom_tasks.training.encoder_trainer import Evaluation
-from turkic_idiom_tasks.training.regimes import Pair, RegimeData
 from turkic_idiom_tasks.training.retrieval import development_ndcg, fine_tune_retrieval
 from turkic_idiom_tasks.training.trainee import load_trainee
 
 TEXTS = ["göz dil", "kalp", "su ateş ev"]
+RATE, DECAY, SCALE = 5e-3, 0.01, 20  # the scale of sentence-transformers' MultipleNegativesRankingLoss
+PAIRS = {(pair.idiom, pair.meaning) for pair in regime().pairs}
 
 
 def weights(model):
@@ -172,18 +177,14 @@ def test_tuning_that_makes_it_worse_is_undone_and_stops_when_patience_runs_out(s
     assert found.n_steps == 3 * len(scores) < 36
 
 
-def test_several_evaluations_an_epoch_and_one_after_the_last_step(sentence_model):
+def test_evaluations_are_spread_over_the_steps_and_one_is_after_the_last(sentence_model):
     _, found = tune(sentence_model, epochs=2, evaluations=4, patience=99)
     assert [one.step for one in found.history] == [0, 1, 2, 3, 4, 5, 6]  # eighths of 6 steps, rounded up
     assert not found.stopped_early
-
-
-def test_duplicates_that_shorten_an_epoch_do_not_lose_its_last_evaluation(sentence_model):
-    """One idiom in every pair: a batch holds one of them, which has no negatives, and nothing is learnt from it."""
+    # with one idiom in every pair a batch holds one of them, which has no negatives: fewer steps, and nothing is learnt
     data = regime()
-    same = tuple(Pair(pair.concept, "tr", "göz dil", pair.meaning) for pair in data.pairs)
-    data = RegimeData("tr-only", ("tr",), "T2", same, data.development, data.n_development, 0, 0)
-    _, found = tune(sentence_model, data, weight_decay=0.0)
+    same = tuple(pair._replace(idiom="göz dil") for pair in data.pairs)
+    _, found = tune(sentence_model, replace(data, pairs=same), weight_decay=0.0)
     assert found.history[-1].step == found.n_steps > 0
     assert found.history[-1].score == found.untuned.score
     assert found.kept.step == 0
@@ -228,7 +229,7 @@ def test_prompts_stand_before_texts_in_training_and_evaluation(sentence_model, t
     assert dict(again.prompts) == record["prompts"] == dict(trainee.prompts) == prompts
 
 
-def test_prompts_that_only_mteb_knows_are_saved_with_the_model(sentence_model, tmp_path, monkeypatch):
+def test_prompts_of_mteb_and_of_single_tasks_are_saved_with_the_model(sentence_model, tmp_path, monkeypatch):
     prompts = {"query": "ev ", "document": "yol "}
     arguments = {"path": str(sentence_model), "pooling": "mean", "model_prompts": prompts}
     name = "test/e5 (pooling=mean)"
@@ -238,19 +239,15 @@ def test_prompts_that_only_mteb_knows_are_saved_with_the_model(sentence_model, t
     assert (trainee.name, trainee.pooling, dict(trainee.prompts)) == ("test/e5", "mean", prompts)
     trainee.model.save_pretrained(str(tmp_path / "saved"), create_model_card=False)
     assert dict(load_trainee(str(tmp_path / "saved"), task="T1").prompts) == prompts
-
-
-def test_prompts_of_single_tasks_are_saved_with_the_model(sentence_model, tmp_path):
-    by_task = {"T1": "yol ", "T2": "ev "}
-    folder = with_prompts(
-        sentence_model, {"TurkicIdiomT2-query": "ev ", "query": "yol ", "document": ""}, tmp_path / "prompted"
-    )
-    for task, expected in by_task.items():
+    of_tasks = {"TurkicIdiomT2-query": "ev ", "query": "yol ", "document": ""}
+    folder = with_prompts(sentence_model, of_tasks, tmp_path / "prompted")
+    queries = {"T1": "yol ", "T2": "ev "}
+    for task, expected in queries.items():
         trainee = load_trainee(str(folder), task=task)
         assert trainee.prompts["query"] == expected
         again = tmp_path / f"again-{task}"
         trainee.model.save_pretrained(str(again), create_model_card=False)
-        assert {name: load_trainee(str(again), task=name).prompts["query"] for name in by_task} == by_task
+        assert {name: load_trainee(str(again), task=name).prompts["query"] for name in queries} == queries
 
 
 def test_a_saved_model_has_its_record_and_card_and_nothing_is_overwritten(tuned, saved):
@@ -302,15 +299,72 @@ def test_a_difference_near_the_score_of_a_random_ranking_is_said_to_be_one(tuned
     assert "near" not in tuned[1].verdict
 
 
-def test_more_processes_than_batches_are_refused(sentence_model, monkeypatch):
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(InputError, match=r"41 training rows .* 64 for each of 2 processes; .* a smaller batch_size"):
-        tune(sentence_model, batch_size=64)
-
-
-def test_a_model_whose_vectors_are_not_finite_is_refused(sentence_model):
+def test_what_cannot_be_trained_is_refused(sentence_model, monkeypatch):
     trainee = load_trainee(str(sentence_model), task="T2")
     with torch.no_grad():
         next(iter(trainee.model.parameters())).fill_(math.nan)
     with pytest.raises(InputError, match="hold NaN or infinity"):
         fine_tune_retrieval(trainee, regime(), config=QUICK)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(InputError, match=r"41 training rows .* 64 for each of 2 processes; .* a smaller batch_size"):
+        tune(sentence_model, batch_size=64)
+
+
+def train_ours(folder, monkeypatch):
+    """(batches of the trainer, its weights after the last step)."""
+    trainee = load_trainee(str(folder), task="T2", pooling="mean")
+    seen, module = [], trainee.model[0]
+    preprocess = module.preprocess
+
+    def record(texts, **options):
+        seen.append(list(texts))
+        return preprocess(texts, **options)
+
+    monkeypatch.setattr(module, "preprocess", record)
+    # The last weights stay, not the best.
+    monkeypatch.setattr("turkic_idiom_tasks.training.encoder_trainer.set_weights", lambda model, weights: None)
+    config = changed(epochs=2, learning_rate=RATE, weight_decay=DECAY, loss="mnrl")
+    fine_tune_retrieval(trainee, regime(), config=config)
+    batches = [columns for columns in pairwise(seen) if PAIRS.issuperset(zip(*columns, strict=False))]
+    return batches, trainee.model[0].model.state_dict()
+
+
+def embed(model, tokenizer, texts):
+    """(B, H) means over the tokens of each text, of length 1."""
+    features = tokenizer(texts, padding=True, return_tensors="pt")
+    mask = features["attention_mask"].unsqueeze(-1)
+    hidden = model(**features).last_hidden_state
+    return torch.nn.functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1)
+
+
+def train_bare(folder, batches):
+    model, tokenizer = AutoModel.from_pretrained(folder).train(), AutoTokenizer.from_pretrained(folder)
+    kinds = {True: [], False: []}
+    for name, parameter in model.named_parameters():
+        kinds["LayerNorm" not in name and not name.endswith("bias")].append(parameter)
+    groups = [{"params": kinds[True], "weight_decay": DECAY}, {"params": kinds[False], "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=RATE)
+    for step, (idioms, meanings) in enumerate(batches):
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * (1 - step / len(batches))
+        cosines = embed(model, tokenizer, idioms) @ embed(model, tokenizer, meanings).T
+        torch.nn.functional.cross_entropy(SCALE * cosines, torch.arange(len(idioms))).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+    return model.state_dict()
+
+
+def test_the_trainer_makes_the_steps_of_a_bare_loop(make_untrained, monkeypatch):
+    """An independent one, of plain transformers and PyTorch, on the same batches; without dropout nothing is random."""
+    model = make_untrained(hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    batches, ours = train_ours(model, monkeypatch)
+    seen = sorted(pair for batch in batches for pair in zip(*batch, strict=True))
+    assert seen == sorted([*PAIRS, *PAIRS])  # two epochs, every pair once in each
+    assert all(len(set(column)) == len(column) for batch in batches for column in batch)
+    bare, untrained = train_bare(model, batches), AutoModel.from_pretrained(model).state_dict()
+    for name, weight in ours.items():
+        if name.endswith("key.bias"):  # a softmax ignores it: its gradient is rounding, which Adam blows up
+            continue
+        torch.testing.assert_close(weight, bare[name], atol=2e-6, rtol=0, msg=name)
+        assert "pooler" in name or (weight - untrained[name]).abs().max() > RATE  # six steps of at most RATE
