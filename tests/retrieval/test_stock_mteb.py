@@ -8,11 +8,12 @@ import mteb
 import pytest
 import pytrec_eval
 
-from tests.dataset.conftest import write_config
+from hub_datasets.hub_export import hub_layout
 from tests.hub_server import Repository, running_hub
 from tests.warm_commands import assert_one_line_error
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_tasks import TurkicIdiomT1
+from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 
 RANDOM = "mteb/baseline-random-encoder"
@@ -117,28 +118,10 @@ def test_a_similarity_that_is_nan_is_one_line(small_dataset):
         task.task_specific_scores({}, {}, ranked, hf_split="test", hf_subset="tur-azj")
 
 
-def as_hub_layout(dataset, folder, task):
-    """Write one task of a dataset as somebody else would."""
-    for subset in dataset.subsets(task):
-        data = dataset.retrieval(task, subset)
-        rows = {
-            "queries": [{"id": query, "text": text} for query, text in data.queries.items()],
-            "corpus": [{"id": document, "text": text} for document, text in data.documents.items()],
-            "qrels": [],
-        }
-        for query, documents in data.qrels.items():
-            rows["qrels"] += [{"query-id": query, "corpus-id": document, "score": 1} for document in documents]
-        for part, part_rows in rows.items():
-            write_config(folder, f"{task}-{subset}-{part}", {"test": part_rows}, kind="parquet")
-
-
 @pytest.mark.long
 @pytest.mark.slow
-def test_a_dataset_on_the_hub_at_a_revision_scores_like_the_lexicon(
-    command, stock_mteb, tmp_path, small_lexicon, small_dataset
-):
-    (tmp_path / "layout").mkdir()
-    as_hub_layout(small_dataset, tmp_path / "layout", "T3")
+def test_a_dataset_on_the_hub_at_a_revision_scores_like_the_lexicon(command, stock_mteb, tmp_path, small_lexicon):
+    hub_layout(load_lexicon(small_lexicon)).write(tmp_path / "layout")
     repository = Repository("tester/turkic-idioms")
     pinned = repository.commit(tmp_path / "layout")
     shutil.rmtree(tmp_path / "layout" / "data")
