@@ -1,4 +1,3 @@
-import json
 import shutil
 import sys
 
@@ -49,7 +48,7 @@ def test_the_revision_is_that_of_every_name_and_byte_that_may_be_loaded(own_copy
     assert folder_revision(own_copy) != revisions[-1]
 
 
-def test_pickled_weights_are_refused_with_what_to_do(with_dense, own_copy):
+def test_pickled_weights_and_modules_outside_the_folder_are_refused(with_dense, own_copy):
     assert load_checkpoint(str(with_dense), device="cpu").get_embedding_dimension() == 8
     as_pickle(with_dense / "2_Dense")
     with pytest.raises(InputError, match=r"the weights of 2_Dense are a pickle .*save it again with save_pretrained"):
@@ -58,12 +57,8 @@ def test_pickled_weights_are_refused_with_what_to_do(with_dense, own_copy):
     with pytest.raises(InputError, match=r"has no weights in safetensors format.*save it again") as caught:
         load_checkpoint(str(own_copy), device="cpu")
     assert "\n" not in str(caught.value)
-
-
-def test_a_model_that_leads_out_of_its_folder_is_refused(with_dense):
-    modules = json.loads((with_dense / "modules.json").read_text())
-    modules[2]["path"] = "../elsewhere"
-    (with_dense / "modules.json").write_text(json.dumps(modules))
+    modules = (with_dense / "modules.json").read_text()
+    (with_dense / "modules.json").write_text(modules.replace('"2_Dense"', '"../elsewhere"'))
     with pytest.raises(InputError, match="cannot be loaded as a model"):
         load_checkpoint(str(with_dense), device="cpu")
 
