@@ -10,6 +10,12 @@ from turkic_idiom_tasks.io import hub_client
 
 
 @pytest.fixture
+def own_copy(untrained_bert, tmp_path):
+    """A copy of the untrained model that a test may change."""
+    return shutil.copytree(untrained_bert, tmp_path / "copy")
+
+
+@pytest.fixture
 def with_dense(untrained_bert, tmp_path):
     """A model with a Dense layer behind its pooling, as safetensors."""
     from sentence_transformers import SentenceTransformer

@@ -32,7 +32,6 @@ def test_wilcoxon_is_scipys(n, ties):
     found = compare({"tur": pair(first, second)})
     assert found.p_wilcox == pytest.approx(wilcoxon(second - first, zero_method="wilcox").pvalue, rel=1e-9)
     assert found.p_pratt == pytest.approx(wilcoxon(second - first, zero_method="pratt").pvalue, rel=1e-9)
-    assert (found.p_pratt == found.p_wilcox) == bool((first != second).all())
     signs = np.sign(second - first).tolist()
     assert (found.wins, found.ties, found.losses) == (signs.count(1), signs.count(0), signs.count(-1))
 
