@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -50,18 +51,9 @@ def answered(row, answer):
     return row | {"filtered_resps": [json.dumps(reading)]}
 
 
-def right(row):
-    """A copy of a row in which the model gave the right answer."""
-    return answered(row, row["doc"]["gold"])
-
-
-def each(copy):
-    """A change of every row to a copy of it."""
-
-    def change(rows):
-        rows[:] = map(copy, rows)
-
-    return change
+def full(row):
+    """A copy of a row in which the model gave the right answer, or found no idiom."""
+    return answered(row, ["O"] * len(row["doc"]["tokens"]) if "tokens" in row["doc"] else row["doc"]["gold"])
 
 
 def test_every_filter_of_ours_is_read(read):
@@ -93,23 +85,15 @@ def test_a_report_may_be_of_a_part_of_the_items(read):
 
 @pytest.mark.parametrize("task", [MEANING, WRITTEN, SPANS])
 def test_a_second_answer_is_refused_by_name(read, task):
-    def repeat(rows):
-        rows += [answered(row, ["O"] * len(row["doc"]["tokens"])) if task == SPANS else right(row) for row in rows]
-
     name = "sentence '" if task == SPANS else "item 'meaning_tr/"
     with pytest.raises(InputError, match=rf"samples_{task}_2026\.jsonl: {name}.*' appears twice"):
-        read(task, repeat)
+        read(task, lambda rows: rows.extend(list(map(full, rows))))
 
 
 @pytest.mark.parametrize(("task", "name"), [(MEANING, "flexible"), (WRITTEN, "none"), (SPANS, "none")])
 def test_rows_of_a_filter_that_is_not_ours_do_not_count(read, task, name):
     expected = read(task)
-
-    def add(rows):
-        more = [answered(row, ["B-IDIOM"]) if task == SPANS else right(row) for row in rows]
-        rows += [row | {"filter": name} for row in more]
-
-    found = read(task, add)
+    found = read(task, lambda rows: rows.extend([full(row) | {"filter": name} for row in rows]))
     for field in ("letters",) if task == SPANS else ("answers", "method"):
         assert getattr(found, field) == getattr(expected, field)
 
@@ -118,29 +102,30 @@ def of_document(**changes):
     return lambda row: row | {"doc": row["doc"] | changes}
 
 
-NO_READINGS = [["A"], [["mark", "none"]], [["mark"]], ["[" * 10_000], ['{"tags": [1]}']]
+NO_POSITIONS = [partial(answered, answer=answer) for answer in (True, 1.0, 9)]
+NO_READINGS = [
+    lambda row, response=response: row | {"filtered_resps": response}
+    for response in (["A"], [["mark", "none"]], [["mark"]], ["[" * 10_000], ['{"tags": [1]}'])
+]
 
 
 @pytest.mark.parametrize(
     ("tasks", "copy", "message"),
     [
-        *(
-            ([WRITTEN], lambda row, answer=answer: answered(row, answer), "item '.*': needs the position of an option")
-            for answer in (True, 1.0, 9)
-        ),
+        *(([WRITTEN], copy, "item '.*': needs the position of an option") for copy in NO_POSITIONS),
         ([WRITTEN], of_document(id="x"), "no item 'x'"),
         ([WRITTEN], of_document(prompt="mine"), "known prompt"),
         ([MEANING, SPANS], of_document(digest=""), "older version"),
-        *(
-            ([MEANING, WRITTEN, SPANS], lambda row, response=response: row | {"filtered_resps": response}, "not as our")
-            for response in NO_READINGS
-        ),
+        *(([MEANING, WRITTEN, SPANS], copy, "not as our") for copy in NO_READINGS),
     ],
 )
 def test_what_our_task_and_filter_do_not_write_is_refused(read, tasks, copy, message):
+    def change(rows):
+        rows[:] = map(copy, rows)
+
     for task in tasks:
         with pytest.raises(InputError, match=rf"{message}|damaged \('filtered_resps"):
-            read(task, each(copy))
+            read(task, change)
 
 
 @pytest.mark.parametrize(("task", "field"), [(MEANING, "meaning"), (SPANS, "example")])

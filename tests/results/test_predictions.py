@@ -105,10 +105,8 @@ def test_the_order_of_lines_and_of_ties_decides_nothing(dataset, predictions, sh
 @given(data=st.data())
 def test_tags_round_trip(dataset, data):
     sentences = dataset.test_sentences("tr")
-    letters = []
-    for row in sentences.rows:
-        letters.append(data.draw(st.text("OBI", min_size=len(row.tokens), max_size=len(row.tokens))))
-    tags = Tags(sentences, tuple(letters))
+    lengths = [len(row.tokens) for row in sentences.rows]
+    tags = Tags(sentences, tuple(data.draw(st.text("OBI", min_size=n, max_size=n)) for n in lengths))
     lines = lines_of({(SPANS, "tr"): tags})
     back = read(lines, dataset)[SPANS, "tr"]
     assert back.letters == tags.letters
@@ -117,9 +115,9 @@ def test_tags_round_trip(dataset, data):
 
 
 def test_subsets_stand_in_their_usual_order(dataset, predictions):
-    backwards = dict(reversed(predictions.items()))
-    assert lines_of(backwards) == lines_of(predictions)
-    assert list(read(lines_of(backwards), dataset)) == [KEY, (SPANS, "tr")]
+    lines = lines_of(dict(reversed(predictions.items())))
+    assert lines == lines_of(predictions)
+    assert list(read(lines, dataset)) == [KEY, (SPANS, "tr")]
 
 
 def test_nan_is_refused(dataset):

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -37,11 +38,10 @@ def path(tmp_path):
 
 def scores_of(record):
     """All that a record says in the end."""
-    found = {}
-    for scored in score_record(record):
-        sums = [tuple(row) for row in scored.sums.tolist()]
-        found[scored.task, scored.subset] = (dict(scored.scores), scored.items, scored.concepts, sums)
-    return found
+    return [
+        (scored.task, scored.subset, dict(scored.scores), scored.items, scored.concepts, scored.sums.tolist())
+        for scored in score_record(record)
+    ]
 
 
 def repacked(path, change):
@@ -88,7 +88,7 @@ def test_a_record_without_its_speed_is_read_and_a_speed_that_cannot_be_is_refuse
 
 
 def test_an_undefined_score_stays_undefined(dataset, predictions):
-    row = subset_scores("T1", "tur-azj", {"ndcg": 0.5, "ndcg_corrected": math.nan})
+    row = subset_scores(*KEY, {"ndcg": 0.5, "ndcg_corrected": math.nan})
     header = header_of(predictions, dataset, subsets=[row])
     assert row.scores["ndcg_corrected"] is None
     assert math.isnan(header.scores(*KEY)["ndcg_corrected"])
@@ -134,41 +134,30 @@ def test_a_score_that_the_predictions_do_not_give_is_refused(dataset, prediction
         score_record(read_record(path, dataset))
 
 
-def right_or_refused(path, dataset, expected):
-    """Whether a damaged record is read: the same answer, or one line."""
+@pytest.mark.parametrize("is_packed_again", [False, True])
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(top_k=st.sampled_from([None, 1, 3]), data=st.data())
+def test_damaged_bytes_or_lines_give_the_right_answer_or_one_line(
+    dataset, predictions, path, is_packed_again, top_k, data
+):
+    write_record(path, header_of(predictions, dataset), predictions, top_k=top_k)
+    expected = scores_of(read_record(path, dataset))
+    if is_packed_again:
+        repacked(path, data.draw(line_damage()))
+    else:
+        path.write_bytes(data.draw(byte_damage() | st.just(gzip.decompress))(path.read_bytes()))
+    message = str(path)
     try:
         assert scores_of(read_record(path, dataset)) == expected
     except InputError as error:
         message = str(error)
-    else:
-        return
     assert str(path) in message
     assert message.isprintable()  # one line, without control characters
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(damage=byte_damage() | st.just(gzip.decompress))
-def test_damaged_bytes_give_the_right_answer_or_one_line(dataset, predictions, path, damage):
-    write_record(path, header_of(predictions, dataset), predictions)
-    expected = scores_of(read_record(path, dataset))
-    path.write_bytes(damage(path.read_bytes()))
-    right_or_refused(path, dataset, expected)
-
-
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(top_k=st.sampled_from([None, 1, 3]), damage=line_damage())
-def test_a_changed_value_gives_the_right_answer_or_one_line(dataset, predictions, path, top_k, damage):
-    write_record(path, header_of(predictions, dataset), predictions, top_k=top_k)
-    expected = scores_of(read_record(path, dataset))
-    repacked(path, damage)
-    right_or_refused(path, dataset, expected)
-
-
-def test_a_kill_at_any_point_leaves_the_old_record_or_the_new_one(dataset, predictions, tmp_path):
-    path = tmp_path / f"x{SUFFIX}"
-    one, other = (header_of(predictions, dataset, seconds=seconds) for seconds in (1.0, 2.0))
-    for _ in every_kill(
-        lambda: write_record(path, one, predictions), lambda: write_record(path, other, predictions), below=tmp_path
-    ):
-        assert read_record(path, dataset).header in (one, other)
-    assert read_record(path, dataset).header == other
+def test_a_kill_at_any_point_leaves_the_old_record_or_the_new_one(dataset, predictions, path, tmp_path):
+    old, new = (header_of(predictions, dataset, seconds=seconds) for seconds in (1.0, 2.0))
+    write_old, write_new = (partial(write_record, path, header, predictions) for header in (old, new))
+    for _ in every_kill(write_old, write_new, below=tmp_path):
+        assert read_record(path, dataset).header in (old, new)
+    assert read_record(path, dataset).header == new

@@ -10,7 +10,6 @@ import pytest
 from tests.results.conftest import OnePool
 from turkic_idiom_tasks.dataset.retrieval import Pool, RetrievalData
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
-from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.results.predictions import Rankings, Tags, to_lines
 from turkic_idiom_tasks.results.reader import read_lines
 from turkic_idiom_tasks.results.scored import score_subset
@@ -19,10 +18,11 @@ from turkic_idiom_tasks.spans import LABELS
 O, B, I = LABELS  # noqa: E741
 
 
-def pool_of(qrels, n_documents=4):
-    documents = {f"azj:d{n}": "text" for n in range(n_documents)}
-    data = RetrievalData(dict.fromkeys(qrels, "text"), documents, {q: dict.fromkeys(d, 1) for q, d in qrels.items()})
-    return Pool("T1", "tur-azj", data)
+def pool_of(relevant, own=None):
+    """Queries with the relevant ones of four documents, and those of their own concepts."""
+    documents = {f"azj:d{n}": "text" for n in range(4)}
+    qrels = [of and {query: dict.fromkeys(found, 1) for query, found in of.items()} for of in (relevant, own)]
+    return Pool("T1", "tur-azj", RetrievalData(dict.fromkeys(relevant, "text"), documents, *qrels))
 
 
 def test_scores_by_hand():
@@ -45,14 +45,8 @@ def test_scores_by_hand():
 
 
 def test_the_strict_score_counts_the_own_concept_alone():
-    """The own document d1 stands third, an interchangeable one, d0, first; four documents in the pool."""
-    data = RetrievalData(
-        {"tur:a": "text"},
-        {f"azj:d{n}": "text" for n in range(4)},
-        {"tur:a": {"azj:d0": 1, "azj:d1": 1}},
-        {"tur:a": {"azj:d1": 1}},
-    )
-    pool = Pool("T1", "tur-azj", data)
+    """The own document d1 stands third, an interchangeable one, d0, first."""
+    pool = pool_of({"tur:a": ["azj:d0", "azj:d1"]}, own={"tur:a": ["azj:d1"]})
     score = score_subset(Rankings(pool, np.array([[0, 2, 1, 3]], dtype=np.int32)))
     ideal = 1 + 1 / math.log2(3)
     assert score.solved.tolist() == [True]  # although the other relevant document stands third
@@ -69,19 +63,6 @@ def test_what_a_ranking_leaves_out_ties_at_the_end():
     score = score_subset(Rankings(pool, above, n_listed=np.array([1, 3], dtype=np.int32)))
     ranks = [1 / math.log2(1 + rank) for rank in (2, 3, 4)]  # d3 is one of three that are not listed
     assert score.sums[:, 0] == pytest.approx([sum(ranks) / 3, 1])
-    assert score.cut == 1
-
-
-def test_a_cut_ranking_that_states_where_the_rest_stands_scores_as_the_whole():
-    """One document is listed; the relevant one, which is not, shares places 3 and 4 with another."""
-    pool = pool_of({"tur:a": ["azj:d3"]})
-    whole = Rankings(pool, np.array([[0, 1, 2, 2]], dtype=np.int32))
-    lines = [line.encode() for line in to_lines({("T1", "tur-azj"): whole}, top_k=1)]
-    assert b'"ranking":[0],"beyond":[[3,2,2]]' in lines[1]
-    read, faults = read_lines(Path("x"), lines, OnePool(pool))
-    assert faults == []
-    score = score_subset(read["T1", "tur-azj"])
-    assert score.main == pytest.approx((1 / math.log2(4) + 1 / math.log2(5)) / 2)
     assert score.cut == 1
 
 
@@ -119,11 +100,10 @@ def test_spans_by_hand():
     # spans right, found and true: a 1, 2, 1; b 1, 1, 1; c 0, 0, 1
     assert score.sums.tolist() == [[2, 3], [2, 2], [0, 1]]
     assert score.solved.tolist() == [False, True, False]
-    scores = {name: score.scores[name] for name in ("span_precision", "span_recall", "span_f1")}
-    assert scores == pytest.approx({"span_precision": 2 / 3, "span_recall": 2 / 3, "span_f1": 2 / 3})
-    assert score.scores["token_f1"] == pytest.approx(2 * 4 / (5 + 5))
-    assert score.scores["token_accuracy"] == pytest.approx(6 / 8)
+    expected = dict.fromkeys(("span_precision", "span_recall", "span_f1"), 2 / 3)
+    expected |= {"token_f1": 2 * 4 / (5 + 5), "token_accuracy": 6 / 8}
+    assert {name: score.scores[name] for name in expected} == pytest.approx(expected)
     assert (score.task, score.subset, score.language, score.n, score.cut) == ("spans", "tr", "tr", 3, None)
     # idiom a alone: 2 * 1 / (2 + 1); the other alone: 2 * 1 / (1 + 2): every draw of concepts gives two thirds
-    interval = resample({"tr": Stratum(score.concepts, score.sums)}).interval()
-    assert (interval.low, interval.high) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    interval = score.resampled().interval()
+    assert (interval.low, interval.high) == pytest.approx((2 / 3, 2 / 3))

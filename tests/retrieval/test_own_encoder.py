@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.char_ngrams import NAME
 
 CLASS = """
@@ -27,27 +26,20 @@ class Mine(AbsEncoder):
 
 
 @pytest.fixture
-def run(tmp_path, small_lexicon, monkeypatch):
-    """Run T2 in Turkish with a class whose `encode` returns something, and return its exit code."""
-    monkeypatch.chdir(tmp_path)
+def run(turkic, tmp_path, small_lexicon):
+    """Run T2 in Turkish with a model, beside a file with a class whose `encode` returns something."""
 
-    def run(returned, name="mine.py:Mine"):
+    def run(name, returned):
         (tmp_path / "mine.py").write_text(CLASS.replace("{returned}", returned))
-        return main(
-            ["run", "-m", name, "-t", "T2", "-l", "tr", "--data", str(small_lexicon), "--format", "json", "--overwrite"]
-        )
+        return turkic("run", "-m", name, "-t", "T2", "-l", "tr", "--data", small_lexicon, "--format", "json")
 
     return run
 
 
 @pytest.mark.parametrize("returned", ["vectors", "vectors.astype(np.float64)"])
-def test_it_has_the_scores_of_the_same_vectors_in_the_built_in_baseline(run, small_lexicon, capsys, returned):
-    assert run(returned) == 0
-    (mine, _) = json.loads(capsys.readouterr().out)
-    assert main(["run", "-m", NAME, "-t", "T2", "-l", "tr", "--data", str(small_lexicon), "--format", "json"]) == 0
-    (baseline, _) = json.loads(capsys.readouterr().out)
-    assert mine.pop("model") == "local/Mine"
-    assert baseline.pop("model") == NAME
+def test_it_has_the_scores_of_the_same_vectors_in_the_built_in_baseline(run, returned):
+    (mine, _), (baseline, _) = (json.loads(run(name, returned).stdout) for name in ("mine.py:Mine", NAME))
+    assert (mine.pop("model"), baseline.pop("model")) == ("local/Mine", NAME)
     assert mine == pytest.approx(baseline)
 
 
@@ -60,8 +52,8 @@ def test_it_has_the_scores_of_the_same_vectors_in_the_built_in_baseline(run, sma
         ("vectors", "yours.py:Mine", "yours.py.*No such file"),
     ],
 )
-def test_what_it_does_wrong_is_named(run, capsys, returned, name, said):
-    assert run(returned, name) in (1, 2)
-    error = capsys.readouterr().err
-    assert re.search(said, error)
-    assert "Traceback" not in error
+def test_what_it_does_wrong_is_named(run, returned, name, said):
+    result = run(name, returned)
+    assert result.returncode in (1, 2)
+    assert re.search(said, result.stderr)
+    assert "Traceback" not in result.stderr

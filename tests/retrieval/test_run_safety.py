@@ -34,15 +34,15 @@ def restore(saved, output):
 
 def scores(runs):
     """Subset -> nDCG."""
-    found = {}
-    for model_run in runs:
-        for subset, scored in model_run.subsets.items():
-            found[subset] = scored.main
-    return found
+    return {subset: scored.main for model_run in runs for subset, scored in model_run.subsets.items()}
 
 
 def view_of(output):
     return json.loads(next(output.rglob(VIEW)).read_text())
+
+
+def scores_in_view(output):
+    return {subset: row["ndcg"] for subset, row in by_subset(view_of(output)).items()}
 
 
 @pytest.mark.long
@@ -60,7 +60,7 @@ def test_a_kill_at_any_point_of_a_run_loses_nothing(tmp_path, small_lexicon):
         kills += 1
         if kills % 3 == 0:  # every time would take long
             assert scores(run(output, small_lexicon)) == expected
-            assert {subset: row["ndcg"] for subset, row in by_subset(view_of(output)).items()} == expected
+            assert scores_in_view(output) == expected
     assert kills > 10
     assert scores(run(output, small_lexicon)) == expected
     assert not list(output.rglob(".tmp-*"))
@@ -108,7 +108,7 @@ def test_two_runs_at_once_lose_nothing(tmp_path, small_lexicon):
         runs = [partial(run, output, small_lexicon, languages=[language]) for language in ("az", "uz")]
         assert all_at_once(runs) == [0, 0]
         assert len(find_records(output)) == 2
-        assert {subset: row["ndcg"] for subset, row in by_subset(view_of(output)).items()} == expected
+        assert scores_in_view(output) == expected
 
 
 def test_other_data_that_comes_meanwhile_is_not_replaced(tmp_path, small_lexicon, other_lexicon):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.encoders.untrained_models import WORDS
-from tests.lm_eval_runs import few_tasks, manager  # noqa: F401
+from tests.lm_eval_runs import manager  # noqa: F401
 from tests.training.toy_task import IDIOM, MEANING
 
 PAIR_COLUMNS = ("sent_idiom", "sent_idiom_tokenised", "sent_other", "sim", "idiom", "correct", "incorrect")

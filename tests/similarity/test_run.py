@@ -22,11 +22,18 @@ from turkic_idiom_tasks.runs.run_options import make_options
 KEY = ("STS", "tur")
 
 
-@pytest.fixture
-def finished(pair_dataset, untrained_bert, tmp_path):
+@pytest.fixture(scope="module")
+def finished(pair_dataset, untrained_bert, tmp_path_factory):
     """A run of a tiny encoder under two poolings on T4 and STS, and its folder."""
-    options = make_options(tasks=("T4", "STS"), poolings=("mean", "cls"), output=tmp_path / "out")
-    return list(run_models([str(untrained_bert)], pair_dataset, options)), tmp_path / "out"
+    folder = tmp_path_factory.mktemp("finished")
+    options = make_options(tasks=("T4", "STS"), poolings=("mean", "cls"), output=folder)
+    return list(run_models([str(untrained_bert)], pair_dataset, options)), folder
+
+
+def printed(runs, frame, overall):
+    text = io.StringIO()
+    print_tables(runs, frame, overall, file=text)
+    return text.getvalue()
 
 
 def record_of(folder, pooling):
@@ -41,8 +48,7 @@ def test_one_pass_gives_what_stock_mteb_gives(pair_dataset, minilm, tmp_path):
     stock = mteb.evaluate(SentenceTransformer(str(minilm)), TurkicIdiomSTS(dataset=pair_dataset), cache=None)
     (row,) = stock.task_results[0].scores["test"]
     ours = {run.model.partition("=")[2]: run.subsets["tur"].scores for run in runs}
-    names = ("spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy", "n_pairs")
-    for name in names:
+    for name in ("spearman", "spearman_idiom", "spearman_general", "affinity", "accuracy", "n_pairs"):
         expected = math.nan if row[name] is None else row[name]
         assert ours["mean)"][name] == pytest.approx(expected, abs=1e-6, nan_ok=True), name
     assert ours["max)"]["affinity"] != pytest.approx(ours["mean)"]["affinity"], abs=1e-3)
@@ -62,7 +68,7 @@ def test_a_record_holds_the_similarities_and_a_second_run_reads_it(finished, pai
     (again,) = run_models([str(untrained_bert)], pair_dataset, options)
     assert path.stat().st_mtime_ns == before
     assert again.subsets["tur"].main == scored.main
-    (view,) = [json.loads(file.read_text()) for file in path.parent.glob("TurkicIdiomSTS.json")]
+    view = json.loads((path.parent / "TurkicIdiomSTS.json").read_text())
     assert view["dataset_revision"] == pair_dataset.revision
     assert view["scores"]["test"][0]["main_score"] == pytest.approx(scored.scores["sense_accuracy"], abs=1e-6)
     assert len({run.task for run in runs}) == 2
@@ -83,12 +89,11 @@ def test_comparing_leaves_similarity_out(finished, pair_dataset):
 def test_the_table_fits_80_columns_and_ends_with_the_headlines(finished, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     runs, _ = finished
-    text = io.StringIO()
     frame, overall = report_run(runs)
-    print_tables(runs, frame, overall, file=text)
-    lines = [line for line in text.getvalue().splitlines() if not line.startswith("  /")]
+    text = printed(runs, frame, overall)
+    lines = [line for line in text.splitlines() if not line.startswith("  /")]
     assert max(cell_len(line) for line in lines) <= 80
-    assert "accuracy" in text.getvalue()
+    assert "accuracy" in text
     assert any(line.split()[:4] == ["headline", "T4", "STS", "mean"] for line in lines)
     assert set(frame["task"]) == {"TurkicIdiomT4", "TurkicIdiomSTS"}
     similarity = frame[frame["task"] == "TurkicIdiomSTS"]
@@ -106,10 +111,7 @@ def test_a_footnote_stands_only_where_a_row_has_its_mark(finished, which):
     marked = {"none": [], "one": of_first[:1], "all": of_first}[which]
     frame.loc[marked, "interval_is_reliable"] = False
     frame.loc[marked[:1], "n_idioms"] = 29
-    overall = overall.assign(headline_is_reliable=True)
-    text = io.StringIO()
-    print_tables(finished[0], frame, overall, file=text)
-    sts = text.getvalue().partition("TurkicIdiomSTS")[2]
+    sts = printed(finished[0], frame, overall.assign(headline_is_reliable=True)).partition("TurkicIdiomSTS")[2]
     assert sts.count("~") == (0 if which == "none" else 2)  # the mark and its note
     assert ("may be too short" in sts) == (which != "none")
     assert ("fewer than 30 idioms" in sts) == ("tur*" in sts) == (which != "none")

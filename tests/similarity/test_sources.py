@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, SENTENCE, write_csv
+from tests.similarity.conftest import CORRECT, INCORRECT, OTHER, OTHER_CORRECT, SENTENCE, write_csv
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.tasks.siblings.astitch import AStitchData
 from turkic_idiom_tasks.tasks.siblings.chengyu import read_chengyu
@@ -12,15 +12,16 @@ from turkic_idiom_tasks.tasks.siblings.chengyu import read_chengyu
 
 def test_an_incorrect_pair_has_the_gold_score_of_the_reworded_pair(astitch):
     pairs = AStitchData(astitch).pairs("eng")
-    kinds = [row.kind for row in pairs.rows]
-    assert kinds == ["correct", "reference", "incorrect", "correct", "general", "general"]
-    incorrect = pairs.rows[2]
-    assert (incorrect.sentence1, incorrect.sentence2, incorrect.gold) == (SENTENCE, INCORRECT, None)
-    reference = pairs.rows[pairs.other[2]]
-    assert (reference.sentence1, reference.sentence2) == (CORRECT, INCORRECT)
-    assert pairs.correct.tolist() == [-1, -1, 0, -1, -1, -1]
-    assert pairs.concepts[3] == "night owl"
-    assert pairs.rows[3].sentence1 == OTHER
+    assert [(row.kind, row.sentence1, row.sentence2, row.gold) for row in pairs.rows] == [
+        ("correct", SENTENCE, CORRECT, 1),
+        ("reference", CORRECT, INCORRECT, 0),
+        ("incorrect", SENTENCE, INCORRECT, None),
+        ("correct", OTHER, OTHER_CORRECT, 1),
+        ("general", "A dog runs.", "A cat runs.", 0.5),
+        ("general", "A dog runs.", "One dog runs.", 0.9),
+    ]
+    assert (pairs.other[2], pairs.correct.tolist()) == (1, [-1, -1, 0, -1, -1, -1])
+    assert pairs.concepts[:4] == (*["gold mine"] * 3, "night owl")
     with pytest.raises(InputError, match="Task2"):
         AStitchData(astitch / "elsewhere")
 
@@ -41,12 +42,14 @@ def test_the_real_data_is_read_whole(outside_data):
 
 
 def test_braces_mark_the_idiom_of_a_chinese_row(chengyu):
-    pairs = read_chengyu(chengyu / "test.csv")
-    assert [row.kind for row in pairs.rows] == ["incorrect", "reference", "correct", "general"]
-    assert pairs.rows[0].sentence2 == "他大笑不止走了"
-    assert pairs.rows[1].sentence1 == "他一笑了之走了"
-    assert {row.concept for row in pairs.rows[:3]} == {"付之一笑"}
-    assert pairs.rows[3].gold == 0
+    rows = read_chengyu(chengyu / "test.csv").rows
+    assert [(row.kind, row.sentence1, row.sentence2, row.gold) for row in rows] == [
+        ("incorrect", "他付之一笑走了", "他大笑不止走了", None),
+        ("reference", "他一笑了之走了", "他大笑不止走了", 0),
+        ("correct", "他付之一笑走了", "他一笑了之走了", 1),
+        ("general", "白马有粉红色皮肤", "粉红马有白色皮肤", 0),
+    ]
+    assert {row.concept for row in rows[:3]} == {"付之一笑"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -47,9 +48,9 @@ from turkic_idiom_tasks.training.triplets import build_triplets, development_row
 A = Triplet("a gold mine", "a source of riches", "an ore pit", "gold mine")
 WITHOUT_POSITIVE = Triplet("a night owl", None, "a dark bird", "night owl")
 WITHOUT_NEGATIVE = Triplet("a top dog", "a leader", None, "top dog")
-
-
+TRIPLETS = [A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE]
 HEAD = ("original", "correct", "incorrect", "idiom")  # of a table of triplets
+ROWS = [(f"A {n} b .", f"C {n} .", f"I {n} .", f"idiom {n}") for n in range(40)]
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +77,10 @@ def trainee(sentence_model):
 
 def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
     """The rules of the ChengyuSTS paper, section 4.2."""
-    rows = simcse_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], rng=np.random.default_rng(1))
-    assert rows[0] == (A.original, A.correct, A.incorrect)
-    assert rows[1] == ("a night owl", "a night owl", "a dark bird")
-    assert rows[2][:2] == ("a top dog", "a leader")
-    drawn = set()
-    for seed in range(20):
-        drawn.add(simcse_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], rng=np.random.default_rng(seed))[2][2])
-    assert drawn == {"a gold mine", "a night owl"}
+    draws = [simcse_rows(TRIPLETS, rng=np.random.default_rng(seed)) for seed in range(20)]
+    expected = [(A.original, A.correct, A.incorrect), ("a night owl", "a night owl", "a dark bird")]
+    assert all(rows[:2] == expected for rows in draws)
+    assert {rows[2] for rows in draws} == {("a top dog", "a leader", other) for other in ("a gold mine", "a night owl")}
     same = replace(A, idiom=WITHOUT_NEGATIVE.idiom.title())  # a capital letter makes no other idiom
     with pytest.raises(InputError, match="'a top dog' has no incorrect sentence"):
         simcse_rows([same, WITHOUT_NEGATIVE], rng=np.random.default_rng(1))
@@ -92,8 +89,7 @@ def test_what_is_missing_is_the_sentence_itself_or_a_random_other_one():
 def test_the_targets_of_the_regression():
     """AStitch section 4.2: 1 for (E, E_c), and for (E, E_i) what the untuned model finds for (E_c, E_i)."""
     vectors = {A.correct: np.array([0.6, 0.8]), A.incorrect: np.array([-0.5, 0.75])}  # their product is 0.3
-    rows = regression_rows([A, WITHOUT_POSITIVE, WITHOUT_NEGATIVE], vectors)
-    assert rows == [
+    assert regression_rows(TRIPLETS, vectors) == [
         ("a gold mine", "a source of riches", 1.0),
         ("a gold mine", "an ore pit", pytest.approx(0.3)),
         ("a top dog", "a leader", 1.0),
@@ -110,16 +106,11 @@ def test_development_pairs_are_scored_as_the_task_scores_its_own():
     assert "x/2/incorrect" not in kinds
 
 
-@pytest.fixture
-def astitch_with_training(astitch, monkeypatch):
-    """The miniature with a training file: 30 idioms, and one of the test pairs, in another spelling."""
-    rows = [(f"A {n} b .", f"C {n} .", f"I {n} .", f"idiom {n}") for n in range(30)]
+def test_test_idioms_in_training_are_refused_by_name(astitch, monkeypatch):
+    """Also where training has another spelling."""
     folder = astitch / "Dataset" / "Task2" / "SubtaskB-Fine_Tune" / "CreateFineTuneData" / "EN" / "trainData"
-    write_csv(folder / "trainToPredict.csv", [HEAD, *rows, (SENTENCE, CORRECT, INCORRECT, "Gold-Mine")])
+    write_csv(folder / "trainToPredict.csv", [HEAD, *ROWS, (SENTENCE, CORRECT, INCORRECT, "Gold-Mine")])
     monkeypatch.setenv("ASTITCH_DATA", str(astitch))
-
-
-def test_test_idioms_in_training_are_refused_by_name(astitch_with_training):
     with pytest.raises(InputError, match=r"1 idioms .* occur in training: Gold-Mine; .*--seen-idioms keep"):
         build_triplets("astitch", languages=["eng"])
     kept = build_triplets("astitch", languages=["eng"], seen_idioms="keep")
@@ -130,16 +121,14 @@ def test_test_idioms_in_training_are_refused_by_name(astitch_with_training):
     trained = {row.idiom for row in without.training}
     chosen_by = {row.idiom for row in without.development.rows}
     assert trained.isdisjoint(chosen_by)
-    assert chosen_by == {f"idiom {n}" for n in range(30) if is_development_idiom(f"idiom {n}")}
+    assert chosen_by == {idiom for *_, idiom in ROWS if is_development_idiom(idiom)}
     assert OTHER_CORRECT in without.test["eng"].texts
     assert OTHER not in {row.original for row in without.training}
 
 
 def test_a_lexicon_keeps_its_splits_and_no_language_trains_on_what_another_one_tests():
     lexicon, data = load_lexicon(), build_triplets("lexicon")
-    concept_of = {}
-    for code in LANGUAGES:
-        concept_of |= {entry.original: concept for concept, entry in lexicon.of(code).items()}
+    concept_of = {entry.original: concept for code in LANGUAGES for concept, entry in lexicon.of(code).items()}
     trained = {concept_of[row.original] for row in data.training}
     chosen_by = {concept_of[row.sentence1] for row in data.development.rows if row.kind == "correct"}
     assert {retrieval_split(concept) for concept in trained} == {"train"}
@@ -153,13 +142,10 @@ def test_a_lexicon_keeps_its_splits_and_no_language_trains_on_what_another_one_t
 
 
 def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_path):
-    rows = [HEAD]
-    for number in range(40):
-        for name in (f"İpe {number} un sermek", f"ipe {number} un sermek"):
-            rows.append((f"{name}.", f"c {name}", f"i {name}", name))
+    names = [f"{letter}pe {number} un sermek" for number in range(40) for letter in "İi"]
     decomposed = unicodedata.normalize("NFD", "pé de moleque")
-    rows.append((f"Um {decomposed}.", "um doce", "um menino", decomposed))
-    data = build_triplets(str(write_csv(tmp_path / "triplets.csv", rows)))
+    rows = [(f"Um {name}.", f"c {name}", f"i {name}", name) for name in (*names, decomposed)]
+    data = build_triplets(str(write_csv(tmp_path / "triplets.csv", [HEAD, *rows])))
     learned = {row.idiom.replace("İ", "i") for row in data.training}
     assert learned.isdisjoint({row.idiom.replace("İ", "i") for row in data.development.rows})
     table = IdiomTable(idioms=make_tokens(known_idioms(data.path, data)))
@@ -168,14 +154,14 @@ def test_an_idiom_is_the_same_in_capital_letters_and_in_other_code_points(tmp_pa
 
 
 def test_the_revision_depends_on_what_the_idiom_is(tmp_path):
-    rows = [HEAD, *((f"A {number} b.", f"C {number}.", f"I {number}.", f"idiom {number}") for number in range(40))]
-    table = write_csv(tmp_path / "triplets.csv", rows)
+    table = write_csv(tmp_path / "triplets.csv", [HEAD, *ROWS])
     before = build_triplets(str(table))
     assert build_triplets(str(table)).revision == before.revision
-    place = next(place for place, row in enumerate(rows) if row[0] == before.training[0].original)
-    rows[place] = (*rows[place][:3], rows[place][3].replace(" ", "-"))  # the same sentences, the same idiom
-    write_csv(table, rows)
-    assert build_triplets(str(table)).revision != before.revision
+    # the same sentences, and the same idioms in another spelling
+    write_csv(table, [HEAD, *((*row[:3], row[3].replace(" ", "-")) for row in ROWS)])
+    after = build_triplets(str(table))
+    assert [row.original for row in after.training] == [row.original for row in before.training]
+    assert after.revision != before.revision
 
 
 def test_the_prompt_for_similarity_stands_before_every_sentence(sentence_model, trainee, data, tmp_path):
@@ -190,9 +176,8 @@ def test_the_prompt_for_similarity_stands_before_every_sentence(sentence_model, 
     tuned = fine_tune_similarity(trainee, data, config=SimilarityConfig(epochs=1, batch_size=8, seed=1))
     options = make_options(tasks=["ChengyuSTS"], output=tmp_path / "results", device="cpu")
     (run,) = run_models([str(tmp_path / "prompted")], open_dataset(""), options)
-    assert run.subsets["cmn"].scores["spearman"] == pytest.approx(
-        similarity_scores(pairs, untuned)["spearman"], abs=1e-6
-    )
+    expected = similarity_scores(pairs, untuned)["spearman"]
+    assert run.subsets["cmn"].scores["spearman"] == pytest.approx(expected, abs=1e-6)
     tuned.model.save_pretrained(str(tmp_path / "tuned"), create_model_card=False)
     again = load_trainee(str(tmp_path / "tuned"), task="T2")
     assert sentence_prompt(again.model) == sentence_prompt(trainee.model) == f"{WORDS[14]} "
@@ -215,10 +200,8 @@ def test_simcse_teaches_what_the_idioms_mean(trainee, data):
     assert tuned.kept.step > 0
     assert tuned.kept.score == max(score.score for score in tuned.history)
     assert len(tuned.history) == 9
-    # the model that is returned has the weights that were scored
-    assert development_spearman(tuned.model, data.development)["eval_score"] == pytest.approx(
-        tuned.kept.score, abs=1e-6
-    )
+    of_returned = development_spearman(tuned.model, data.development)["eval_score"]
+    assert of_returned == pytest.approx(tuned.kept.score, abs=1e-6)
 
 
 @pytest.mark.usefixtures("toy")
@@ -255,8 +238,8 @@ def test_the_command_saves_a_stock_model_and_scores_it_at_once(sentence_model, t
     assert f"{scores['spearman']:.3f}" in shown
     assert f"{record['untuned_test']['cmn']['spearman_idiom']:.3f}" in shown
     pairs = read_chengyu(toy / "test.csv")
-    first = SentenceTransformer(str(out)).encode([row.sentence1 for row in pairs.rows], normalize_embeddings=True)
-    second = SentenceTransformer(str(out)).encode([row.sentence2 for row in pairs.rows], normalize_embeddings=True)
+    encode = partial(SentenceTransformer(str(out)).encode, normalize_embeddings=True)
+    first, second = encode([row.sentence1 for row in pairs.rows]), encode([row.sentence2 for row in pairs.rows])
     again = similarity_scores(pairs, (first * second).sum(axis=1))
     assert again["spearman"] == pytest.approx(scores["spearman"], abs=1e-4)
     assert main(command) == 2
