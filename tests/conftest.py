@@ -75,6 +75,12 @@ def same_environment():
 
 
 @pytest.fixture
+def no_flushing(monkeypatch):
+    """Leaves out the waiting for the disk, which a kill does not need."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.fixture
 def abstention_scores():
     """Asked for by a test in which mteb shall compute its abstention scores too."""
 
