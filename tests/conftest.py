@@ -20,10 +20,12 @@ from tests.encoders.untrained_models import (  # noqa: F401
     untrained_bert,
 )
 from tests.items_for_tests import write_part
+from tests.llm_server import KEY
 from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 from tests.warm_commands import run_to_end
 from turkic_idiom_tasks import dataset
 from turkic_idiom_tasks.lexicon import load
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -117,6 +119,16 @@ def minilm():
 def item_lexicon(tmp_path_factory):
     """A folder with a part of the bundled lexicon: a few verbs in Turkish, Azerbaijani and Uzbek."""
     return write_part(tmp_path_factory.mktemp("items") / "lexicon")
+
+
+@pytest.fixture
+def one_entry(tmp_path, monkeypatch):
+    """The current folder holds `lexicon`, which has one entry; the key for the model servers of the tests is set."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    entry = Entry("a", "göz yummak", "görmemek", "Göz yumdu.")
+    load.write_lexicon(tmp_path / "lexicon", [Concept("a", "")], {"tr": [entry]})
+    return tmp_path
 
 
 @pytest.fixture
