@@ -32,7 +32,6 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.pop("TURKIC_IDIOM_DATA", None)
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 REPOSITORY = Path(__file__).parent.parent
 OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
 
@@ -150,7 +149,7 @@ def browser():
     """Debian's Chromium, one for each file of tests: while Playwright runs, nothing else can run an event loop."""
     api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     with api.sync_playwright() as playwright:
-        program = shutil.which(CHROMIUM) or playwright.chromium.executable_path
+        program = shutil.which("chromium") or playwright.chromium.executable_path
         if not Path(program).is_file():
             pytest.skip("no Chromium; install Debian's chromium, or run `playwright install chromium`")
         chromium = playwright.chromium.launch(

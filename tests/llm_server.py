@@ -38,7 +38,6 @@ def Html(status=200):
     return Text("<!DOCTYPE html><html><body>Welcome</body></html>", status, {"Content-Type": "text/html"})
 
 
-@dataclass(frozen=True)
 class Cut:
     """The connection ends in the middle of the answer."""
 

@@ -339,10 +339,11 @@ def test_a_new_folder_gets_its_name_when_all_is_there(tmp_path):
 
 
 def test_a_lock_that_is_held_is_named_or_waited_for(tmp_path):
-    with locked(tmp_path / "lock"), pytest.raises(InputError, match="another run") as caught:
-        locked(tmp_path / "lock", busy="another run uses this folder").__enter__()
+    lock = tmp_path / "lock"
+    with locked(lock), pytest.raises(InputError, match="another run") as caught, locked(lock, busy="another run"):
+        pass
     assert caught.value.exit_code == 2
-    with locked(tmp_path / "lock", busy="free again"):
+    with locked(lock, busy="free again"):
         pass
 
 
