@@ -148,7 +148,8 @@ class Handler(BaseHTTPRequestHandler):
                 fault()
             if isinstance(fault, int):
                 raise HubError(fault, "", "ordered by the test")
-            self.authorise()
+            if self.token() not in ("", TOKEN, READ_TOKEN):
+                raise HubError(401, "", "Invalid credentials in Authorization header")
             answer = self.answer(body)
         except HubError as error:
             headers = {"X-Error-Code": error.code, "X-Error-Message": error.message}
@@ -178,10 +179,6 @@ class Handler(BaseHTTPRequestHandler):
     @staticmethod
     def json(value, status=200, **headers):
         return status, json.dumps(value).encode(), {"Content-Type": "application/json", **headers}
-
-    def authorise(self):
-        if self.token() not in ("", TOKEN, READ_TOKEN):
-            raise HubError(401, "", "Invalid credentials in Authorization header")
 
     def must_write(self):
         if self.token() == READ_TOKEN:

@@ -156,7 +156,8 @@ def test_data_without_a_task_a_test_sentence_or_entries_for_training_is_refused(
         _ = open_dataset(str(folder)).lexicon
     path = folder / "data" / "span-tr" / "test.parquet"
     pq.write_table(pq.read_table(path).slice(0, 0), path)
-    assert "no annotated test sentence" in message_of(open_dataset(str(folder)).sentences, "tr")
+    text = message_of(open_dataset(str(folder)).sentences, "tr")
+    assert "no annotated test sentence in Turkish (tr); languages that have some: none" in text
 
 
 def test_numbers_of_other_labels_are_refused(hub_layout):

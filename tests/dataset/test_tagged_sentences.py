@@ -102,19 +102,14 @@ def test_a_lexicon_by_split(turkish_only):
     dataset = open_dataset(str(turkish_only))
     assert dataset.span_languages == ("tr",)  # the Azerbaijani examples are not annotated
     assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
+    with pytest.raises(InputError, match=r"no annotated .* \(az\); languages that have some: tr\. .*dataset annotate"):
+        dataset.sentences("az")
     splits = dataset.sentences("tr")
     expected = {split: sorted(concepts_of(split, n)) for split, n in (("train", 5), ("validation", 2), ("test", 4))}
     assert {split: [row.id for row in rows] for split, rows in splits.items()} == expected
     assert all(row.tags == (O, O, O, O, O, B, I, O) for rows in splits.values() for row in rows)  # Ali bugün 3 . kez
     test = dataset.test_sentences("tr")
     assert test.concepts == tuple(row.id for row in test.rows) == tuple(expected["test"])
-
-
-def test_a_lexicon_without_annotation_is_an_error(tmp_path):
-    concept = concepts_of("test", 1)[0]
-    (tmp_path / "tr.jsonl").write_text(Entry(concept, "göz yummak", None, "Göz yumdu.").to_json() + "\n")
-    with pytest.raises(InputError, match=r"no annotated test sentence in .*turkic-idiom dataset annotate"):
-        open_dataset(str(tmp_path)).sentences("tr")
 
 
 def test_bundled_splits_share_no_idiom():
