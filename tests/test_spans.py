@@ -70,6 +70,7 @@ def test_every_touched_word_is_inside_and_no_other(data):
         ([(0, 6), (7, 10)], [B, B, O, O]),  # neighbours stay two spans
         ([(0, 6), (7, 16)], [B, B, I, O]),
         ([(0, 21)], [B, I, I, I]),
+        ([(0, 8), (8, 16)], [B, I, B, O]),  # a word that two spans share stays with the first
         ([(0, 3), (3, 6)], [B, O, O, O]),  # two spans in one word: the word can begin one only
     ],
 )
