@@ -2,6 +2,8 @@
 
 from contextlib import contextmanager
 
+COMPLAINTS = ("error", "warning")
+LOCAL = ("file:", "data:", "blob:")
 IMPACTS = ("minor", "moderate", "serious", "critical")
 
 
@@ -15,7 +17,9 @@ def watched_pages(browser, address, **defaults):
             context = browser.new_context(**defaults | options)
             contexts.append(context)
         page = context.new_page()
-        watch(page, wrong)
+        page.on("console", lambda message: wrong.append(message.text) if message.type in COMPLAINTS else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(LOCAL) else wrong.append(request.url))
         page.goto(f"{address}{path}")
         return page
 
@@ -23,16 +27,8 @@ def watched_pages(browser, address, **defaults):
     hacked = [page.evaluate("window.hacked") for context in contexts for page in context.pages]
     for context in contexts:
         context.close()
-    assert wrong == []
+    assert wrong == []  # neither complaints of scripts nor requests that leave the files
     assert not any(hacked)
-
-
-def watch(page, wrong):
-    """Notes every complaint of a page's scripts, and every request that leaves the files."""
-    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    is_local = ("file:", "data:", "blob:")
-    page.on("request", lambda request: None if request.url.startswith(is_local) else wrong.append(request.url))
 
 
 def saved_file(page, save, folder):
@@ -49,8 +45,5 @@ def axe_findings(page, *, impacts=IMPACTS):
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-    findings = []
-    for violation in found:
-        if violation["impact"] in impacts:
-            findings += [(violation["id"], node["html"][:200]) for node in violation["nodes"]]
-    return findings
+    violations = [violation for violation in found if violation["impact"] in impacts]
+    return [(violation["id"], node["html"][:200]) for violation in violations for node in violation["nodes"]]

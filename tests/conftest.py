@@ -20,17 +20,18 @@ from tests.encoders.untrained_models import (  # noqa: F401
     untrained_bert,
 )
 from tests.items_for_tests import write_part
+from tests.llm_server import KEY
 from tests.similarity.pairs_for_tests import pair_dataset, pair_lexicon  # noqa: F401
 from tests.warm_commands import run_to_end
 from turkic_idiom_tasks import dataset
 from turkic_idiom_tasks.lexicon import load
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 
 gc.disable()  # until the modules of the tests, and with them torch and mteb, are imported: a fifth of that time
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.pop("TURKIC_IDIOM_DATA", None)
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 REPOSITORY = Path(__file__).parent.parent
 OUTSIDE_DATA = Path(os.environ.get("TURKIC_IDIOM_OUTSIDE_DATA", REPOSITORY.parent / "shared" / "data"))
 
@@ -75,6 +76,12 @@ def same_environment():
 
 
 @pytest.fixture
+def no_flushing(monkeypatch):
+    """Leaves out the waiting for the disk, which a kill does not need."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.fixture
 def abstention_scores():
     """Asked for by a test in which mteb shall compute its abstention scores too."""
 
@@ -114,6 +121,16 @@ def item_lexicon(tmp_path_factory):
 
 
 @pytest.fixture
+def one_entry(tmp_path, monkeypatch):
+    """The current folder holds `lexicon`, which has one entry; the key for the model servers of the tests is set."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    entry = Entry("a", "göz yummak", "görmemek", "Göz yumdu.")
+    load.write_lexicon(tmp_path / "lexicon", [Concept("a", "")], {"tr": [entry]})
+    return tmp_path
+
+
+@pytest.fixture
 def command(tmp_path):
     """Runs an installed console script in a subprocess, in an empty folder, as a user would."""
 
@@ -132,7 +149,7 @@ def browser():
     """Debian's Chromium, one for each file of tests: while Playwright runs, nothing else can run an event loop."""
     api = pytest.importorskip("playwright.sync_api", reason="pip install playwright")
     with api.sync_playwright() as playwright:
-        program = shutil.which(CHROMIUM) or playwright.chromium.executable_path
+        program = shutil.which("chromium") or playwright.chromium.executable_path
         if not Path(program).is_file():
             pytest.skip("no Chromium; install Debian's chromium, or run `playwright install chromium`")
         chromium = playwright.chromium.launch(

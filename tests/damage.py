@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-KINDS = ("drop", "swap", "double", "retype", "drop line", "double line", "swap lines")
+KINDS = ("drop", "swap", "double", "retype")
 ODD_VALUES = [
     None, True, -1, 0, 3, 0.5, 10**30, "", " ", "x", "NaN", "T2", "tur", "göz\n", "\u202e\x1b[31m", [], [[]], {},
     {"a": [None]}, [0, 0], [[1, "x"]],
@@ -15,24 +15,19 @@ ODD_VALUES = [
 
 @st.composite
 def line_damage(draw):
-    """A function from the lines of a file, as bytes, to damaged lines."""
+    """A function from the lines of a file, as bytes, to lines of which one, or a value in one, is damaged."""
     kind, odd = draw(st.sampled_from(KINDS)), draw(st.sampled_from(ODD_VALUES))
-    seed = draw(st.integers(0, 2**32 - 1))
+    is_whole_line, seed = draw(st.booleans()), draw(st.integers(0, 2**32 - 1))
 
     def change(lines):
-        chance, lines = random.Random(seed), list(lines)
+        chance = random.Random(seed)
         number = chance.randrange(len(lines))
-        if kind == "drop line":
-            del lines[number]
-        elif kind == "double line":
-            lines.append(lines[number])
-        elif kind == "swap lines":
-            lines[number], lines[-1] = lines[-1], lines[number]
-        else:
-            value = json.loads(lines[number])
-            place = chance.choice(list(_places_in(value)))
-            lines[number] = json.dumps(_changed_at(value, place, kind, odd), ensure_ascii=False).encode()
-        return lines
+        if is_whole_line:
+            return _changed_at(list(lines), (number,), kind, json.dumps(odd).encode())
+        value = json.loads(lines[number])
+        place = chance.choice(list(_places_in(value)))
+        new = json.dumps(_changed_at(value, place, kind, odd), ensure_ascii=False).encode()
+        return [*lines[:number], new, *lines[number + 1 :]]
 
     return change
 
@@ -53,12 +48,9 @@ def byte_damage(draw):
 def _places_in(value, path=()):
     """Every path to a value inside JSON, itself included."""
     yield path
-    if isinstance(value, dict):
-        for key in value:
-            yield from _places_in(value[key], (*path, key))
-    elif isinstance(value, list):
-        for index in range(min(len(value), 12)):
-            yield from _places_in(value[index], (*path, index))
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:12]) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from _places_in(part, (*path, key))
 
 
 def _changed_at(value, path, kind, odd):

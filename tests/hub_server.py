@@ -43,17 +43,13 @@ class Repository:
 
     def commit(self, folder: Path) -> str:
         """Adds the files below a folder as a new commit and returns its SHA."""
-        files = {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-        self.main = self.add(files)
+        self.main = self.add({str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()})
         return self.main
 
     def add(self, files, title="") -> str:
-        digest = hashlib.sha1(f"{len(self.commits)}{title}".encode())
-        for path, data in files.items():
-            digest.update(path.encode() + data)
-        self.commits[digest.hexdigest()] = files
-        self.titles[digest.hexdigest()] = title
-        return digest.hexdigest()
+        commit = hashlib.sha1(f"{len(self.commits)}{title}{files}".encode()).hexdigest()
+        self.commits[commit], self.titles[commit] = files, title
+        return commit
 
     def resolve(self, revision):
         if revision == "main":
@@ -152,7 +148,8 @@ class Handler(BaseHTTPRequestHandler):
                 fault()
             if isinstance(fault, int):
                 raise HubError(fault, "", "ordered by the test")
-            self.authorise()
+            if self.token() not in ("", TOKEN, READ_TOKEN):
+                raise HubError(401, "", "Invalid credentials in Authorization header")
             answer = self.answer(body)
         except HubError as error:
             headers = {"X-Error-Code": error.code, "X-Error-Message": error.message}
@@ -183,15 +180,14 @@ class Handler(BaseHTTPRequestHandler):
     def json(value, status=200, **headers):
         return status, json.dumps(value).encode(), {"Content-Type": "application/json", **headers}
 
-    def authorise(self):
-        if self.token() not in ("", TOKEN, READ_TOKEN):
-            raise HubError(401, "", "Invalid credentials in Authorization header")
-
     def must_write(self):
         if self.token() == READ_TOKEN:
             raise HubError(403, "", "You don't have the rights")
         if self.token() != TOKEN:
             raise HubError(401, "", "Invalid username or password.")
+
+    def query(self):
+        return parse_qs(urlsplit(self.path).query)
 
     def token(self):
         return (self.headers.get("Authorization") or "").removeprefix("Bearer ")
@@ -275,7 +271,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def tree(self, files, under):
         prefix = f"{under}/" if under else ""
-        recursive = parse_qs(urlsplit(self.path).query).get("recursive", ["false"])[0].lower() in ("1", "true")
+        recursive = self.query().get("recursive", ["false"])[0].lower() in ("1", "true")
         rows = {}
         for path, data in files.items():
             if path.startswith(prefix):
@@ -308,12 +304,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def preupload(self, files, wanted):
         rows = []
-        for row in wanted:
-            path = row["path"]
+        for path in (row["path"] for row in wanted):
             there = describe(path, files[path]) if path in files else {}
-            oid = there.get("lfs", there).get("oid")
-            mode = "lfs" if is_lfs(path) else "regular"
-            rows.append({"path": path, "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+            row = {"path": path, "uploadMode": "lfs" if is_lfs(path) else "regular", "shouldIgnore": False}
+            rows.append(row | {"oid": there.get("lfs", there).get("oid")})
         return self.json({"files": rows})
 
     def batch(self, objects):
@@ -338,13 +332,12 @@ class Handler(BaseHTTPRequestHandler):
                     files[value["path"]] = base64.b64decode(value["content"])
                 case "lfsFile":
                     files[value["path"]] = self.server.lfs[value["oid"]]
-        commit = repository.add(files, header["summary"])
-        url = f"{self.server.url}/{repository.name}/commit/{commit}"
-        answer = {"success": True, "commitOid": commit, "commitUrl": url}
-        if parse_qs(urlsplit(self.path).query).get("create_pr") == ["1"]:
+        commit, url = repository.add(files, header["summary"]), f"{self.server.url}/{repository.name}"
+        answer = {"success": True, "commitOid": commit, "commitUrl": f"{url}/commit/{commit}"}
+        if self.query().get("create_pr") == ["1"]:
             number = len(repository.pulls) + 1
             repository.pulls[number] = commit
-            answer["pullRequestUrl"] = f"{self.server.url}/{repository.name}/discussions/{number}"
+            answer["pullRequestUrl"] = f"{url}/discussions/{number}"
         else:
             repository.main = commit
         return self.json(answer)

@@ -25,7 +25,6 @@ class Text:
     body: str
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    kind: str = "application/json"
 
 
 def Failure(status, message="out of order", headers=None, code=None):
@@ -36,10 +35,9 @@ def Failure(status, message="out of order", headers=None, code=None):
 
 def Html(status=200):
     """A page instead of the protocol."""
-    return Text("<!DOCTYPE html><html><body>Welcome</body></html>", status, kind="text/html")
+    return Text("<!DOCTYPE html><html><body>Welcome</body></html>", status, {"Content-Type": "text/html"})
 
 
-@dataclass(frozen=True)
 class Cut:
     """The connection ends in the middle of the answer."""
 
@@ -118,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
         is_cut = isinstance(behaviour, Cut)
         text = behaviour if isinstance(behaviour, str) else "x" * 200
         if isinstance(behaviour, Text):
-            self.send(behaviour.body, kind=behaviour.kind, status=behaviour.status, headers=behaviour.headers)
+            self.send(behaviour.body, status=behaviour.status, headers=behaviour.headers)
         elif isinstance(behaviour, dict):
             self.send(json.dumps(behaviour))
         elif body.get("stream"):
@@ -142,9 +140,9 @@ class Handler(BaseHTTPRequestHandler):
         if not is_cut:
             self.wfile.write(b"data: [DONE]\n\n")
 
-    def send(self, text, *, kind="application/json", status=200, headers=(), is_cut=False):
+    def send(self, text, *, status=200, headers=(), is_cut=False):
         data = text.encode("utf-8", "surrogateescape")
-        self.head(status, {"Content-Type": kind, "Content-Length": str(len(data)), **dict(headers)})
+        self.head(status, {"Content-Type": "application/json", "Content-Length": str(len(data)), **dict(headers)})
         self.wfile.write(data[: len(data) // 2] if is_cut else data)
         self.close_connection = self.close_connection or is_cut
 

@@ -14,15 +14,15 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections import namedtuple
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
 
 from tests.lm_eval_runs import few_tasks  # noqa: F401
 from tests.spans.conftest import SIZES, letter_tokenizer
-from tests.warm_commands import ABSTENTION, WarmCommands
+from tests.warm_commands import ABSTENTION, MODULES, WarmCommands
 from turkic_idiom_tasks.lexicon.load import load_lexicon, write_lexicon
 
 REPOSITORY = Path(__file__).parent.parent
@@ -46,13 +46,9 @@ INSTALLATION = ("pip install", "make ", "git clone")  # lines of bash that are n
 CONCEPTS_PER_KEPT = 8
 TRAINING = ("torch._dynamo",)  # imported by the commands of long pages alone, and takes three seconds
 IMPORTED_LATE = (  # by the commands, once instead of in each of them
-    "hub_datasets.hub_export",
+    *(module for modules in MODULES.values() for module in modules),
     "leaderboard.site",
-    "lm_eval.__main__",
-    "lm_eval.evaluator",
-    "mteb",
     ABSTENTION,
-    "turkic_idiom_tasks.cli.main",
     "turkic_idiom_tasks.report.charts",
     "turkic_idiom_tasks.runs.run",
     "turkic_idiom_tasks.training.span",
@@ -63,12 +59,7 @@ _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
 
-class Block(NamedTuple):
-    """A fenced block that is run: the language, the number of its first line, and its text."""
-
-    language: str
-    line: int
-    text: str
+Block = namedtuple("Block", "language line text")  # a fenced block that is run, and the number of its first line
 
 
 def blocks_of(page):
@@ -76,12 +67,8 @@ def blocks_of(page):
     text = page.read_text("utf-8")
     blocks = list(_BLOCK.finditer(text))
     assert text.count("```") == 2 * len(blocks), f"{page}: a fence is not at the beginning of a line, or never closed"
-    found = []
-    for block in blocks:
-        above, language, lines = block.groups()
-        if language in ("bash", "python") and not _NOT_RUN.fullmatch(above):
-            found.append(Block(language, text.count("\n", 0, block.start(3)) + 1, lines))
-    return found
+    run = [block for block in blocks if block[2] in ("bash", "python") and not _NOT_RUN.fullmatch(block[1])]
+    return [Block(block[2], text.count("\n", 0, block.start(3)) + 1, block[3]) for block in run]
 
 
 def name_of(page):
@@ -158,16 +145,14 @@ def test_a_block_that_fails_is_noticed(run_block):
     assert run_block(Block("bash", 1, "make no-such-target\nturkic-idiom --version\n")).returncode == 0
 
 
-def test_what_is_to_be_installed_can_be():
-    """The package is on no index: it is installed from its folder. README names every extra."""
+def test_readme_is_short_and_names_what_can_be_installed():
+    """The package is on no index: it is installed from its folder."""
     for page in PAGES:
         assert not re.search(r"pip install\s+'?turkic", page.read_text("utf-8")), page
+    text = README.read_text("utf-8")
     extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert [name for name in extras if f"`{name}`" not in README.read_text("utf-8")] == []
-
-
-def test_readme_is_short():
-    assert len(README.read_text("utf-8").split()) <= MOST_WORDS
+    assert [name for name in extras if f"`{name}`" not in text] == []
+    assert len(text.split()) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("page", [*PAGES, REPOSITORY / "CONTRIBUTING.md"], ids=name_of)

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import hashlib
+import itertools
 import json
 import os
 import subprocess
@@ -30,12 +31,6 @@ from turkic_idiom_tasks.io.files import (
 
 OLD = {"a.txt": b"old a", "data/b.txt": b"old b", "gone/c.txt": b"old c"}
 NEW = {"a.txt": b"new a", "data/b.txt": b"new b", "data/d.txt": b"new d"}
-
-
-@pytest.fixture
-def _no_waiting(monkeypatch):
-    """Kills need no flushed disk."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 def sha256(content):
@@ -68,7 +63,8 @@ def manifest(folder, **changes):
 # one commit
 
 
-def test_a_commit_replaces_ours_and_leaves_what_is_not_ours(tmp_path):
+@pytest.mark.parametrize("has_hard_links", [True, False])
+def test_a_commit_replaces_ours_and_leaves_what_is_not_ours(tmp_path, monkeypatch, has_hard_links):
     folder = tmp_path / "new" / "folder"
     commit_folder(folder, OLD, kind="site")
     (folder / "mine.txt").write_bytes(b"mine")
@@ -76,14 +72,23 @@ def test_a_commit_replaces_ours_and_leaves_what_is_not_ours(tmp_path):
     (folder / "empty").mkdir(mode=0o700)
     (folder / "link").symlink_to("nowhere")
     (folder / "folder link").symlink_to("data")
-    stays = ("mine.txt", "data/b.txt")  # the second one is ours, and does not change
-    before = [(folder / name).stat() for name in stays]
+
+    def refuse(*arguments, **options):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not has_hard_links:
+        monkeypatch.setattr(os, "link", refuse)  # and so they are copied
+
+    def stamps():
+        files = [(folder / name).stat() for name in ("mine.txt", "data/b.txt")]  # the second one does not change
+        return [(file.st_ino if has_hard_links else 0, file.st_mtime_ns) for file in files]
+
+    before = stamps()
     new = NEW | {"data/b.txt": OLD["data/b.txt"]}
     commit_folder(folder, new, kind="site")
     assert contents(folder) == new | {"mine.txt": b"mine", "gone/mine.txt": b"mine too"}
     assert read_manifest(folder).files == {name: sha256(content) for name, content in new.items()}
-    after = [(folder / name).stat() for name in stays]
-    assert [(file.st_ino, file.st_mtime_ns) for file in after] == [(file.st_ino, file.st_mtime_ns) for file in before]
+    assert stamps() == before
     assert (folder / "empty").stat().st_mode & 0o777 == 0o700
     assert [os.readlink(folder / name) for name in ("link", "folder link")] == ["nowhere", "data"]
     assert leftovers(folder) == []
@@ -95,23 +100,21 @@ def test_a_commit_replaces_ours_and_leaves_what_is_not_ours(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("_no_waiting")
+@pytest.mark.usefixtures("no_flushing")
 @pytest.mark.parametrize("earlier", [None, OLD], ids=["new folder", "earlier content"])
 def test_a_kill_before_any_write_leaves_the_old_or_the_new_content(tmp_path, earlier):
-    folder = tmp_path / "folder"
-    number = 0
+    number = itertools.count()
 
     def prepare():
-        nonlocal folder, number
-        number += 1
-        folder = tmp_path / str(number)
+        nonlocal folder
+        folder = tmp_path / str(next(number))
         if earlier is not None:
             commit_folder(folder, earlier, kind="site")
             (folder / "mine.txt").write_bytes(b"mine")
 
-    outcomes = []
+    folder, outcomes = tmp_path, []
+    mine = {} if earlier is None else {"mine.txt": b"mine"}
     for _ in every_kill(prepare, lambda: commit_folder(folder, NEW, kind="site"), below=tmp_path):
-        mine = {} if earlier is None else {"mine.txt": b"mine"}
         seen = read_committed(folder, lambda: contents(folder))
         assert seen in ((earlier or {}) | mine, NEW | mine)
         outcomes.append(seen == NEW | mine)
@@ -123,13 +126,8 @@ def test_a_kill_before_any_write_leaves_the_old_or_the_new_content(tmp_path, ear
     assert (True in outcomes) == (earlier is not None)  # the last write puts a new folder in its place
 
 
-def moved_aside(folder):
-    """Leave a folder as a process does that is killed between the two renames."""
-    folder.rename(folder.with_name(f".{folder.name}.turkic-idiom-old"))
-
-
 def test_a_folder_that_was_moved_aside_is_put_back_and_never_thrown_away(tmp_path):
-    folder = tmp_path / "folder"
+    folder, aside = tmp_path / "folder", tmp_path / ".folder.turkic-idiom-old"
     commit_folder(folder, OLD, kind="site")
     (folder / "mine.txt").write_bytes(b"mine")
     for come_next in (
@@ -138,21 +136,21 @@ def test_a_folder_that_was_moved_aside_is_put_back_and_never_thrown_away(tmp_pat
         lambda: (folder.mkdir(), restore_folder(folder)),  # some command has made the folder already
         lambda: commit_folder(folder, OLD, kind="site"),
     ):
-        moved_aside(folder)
+        folder.rename(aside)  # by a process that is killed between the two renames
         come_next()
         assert contents(folder) == OLD | {"mine.txt": b"mine"}
         assert leftovers(folder) == []
-    moved_aside(folder)
+    folder.rename(aside)
     folder.mkdir()
     (folder / "new.txt").write_bytes(b"new")  # which is not ours
     for call in (lambda: restore_folder(folder), lambda: commit_folder(folder, NEW, kind="site", overwrite=True)):
         with pytest.raises(InputError, match="not empty"):
             call()
     assert contents(folder) == {"new.txt": b"new"}
-    assert contents(tmp_path / ".folder.turkic-idiom-old") == OLD | {"mine.txt": b"mine"}
+    assert contents(aside) == OLD | {"mine.txt": b"mine"}
 
 
-@pytest.mark.usefixtures("_no_waiting")
+@pytest.mark.usefixtures("no_flushing")
 def test_two_writers_at_once_leave_the_content_of_one(tmp_path):
     folder = tmp_path / "folder"
     versions = [{f"{n}.txt": f"{writer} {n}".encode() for n in range(6)} for writer in range(4)]
@@ -170,35 +168,30 @@ def test_two_writers_at_once_leave_the_content_of_one(tmp_path):
 # what is not ours
 
 
-def test_a_folder_of_somebody_else_is_refused_or_only_ours_is_touched(tmp_path):
+def test_files_of_somebody_else_and_changed_ones_of_ours_are_refused_or_left_alone(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_bytes(b"theirs")
     (folder / "thesis.txt").write_bytes(b"theirs")
+    theirs = contents(folder)
     with pytest.raises(InputError, match=r"holds 'a.txt' and was not written by this command; .* pass --overwrite"):
         commit_folder(folder, NEW, kind="site", overwrite=False)
-    assert contents(folder) == {"a.txt": b"theirs", "thesis.txt": b"theirs"}
+    assert contents(folder) == theirs
     commit_folder(folder, NEW, kind="site", overwrite=True)
     assert contents(folder) == NEW | {"thesis.txt": b"theirs"}
     commit_folder(folder, NEW, kind="site", overwrite=True, obsolete=["thesis.txt", "absent.jsonl", "a.txt"])
     assert contents(folder) == NEW
     with pytest.raises(InputError, match="holds a site, not a lexicon"):
         commit_folder(folder, NEW, kind="lexicon", overwrite=True)
-
-
-def test_a_changed_file_of_ours_is_refused_or_replaced(tmp_path):
-    folder = tmp_path / "folder"
-    commit_folder(folder, OLD, kind="site")
     (folder / "a.txt").write_bytes(b"edited")
-    (folder / "gone" / "c.txt").write_bytes(b"edited too")
+    (folder / "data" / "b.txt").write_bytes(b"edited too")
     with pytest.raises(InputError, match=r"a\.txt: was changed since it was written"):
-        commit_folder(folder, NEW, kind="site")
+        commit_folder(folder, OLD, kind="site")
     assert contents(folder)["a.txt"] == b"edited"
-    commit_folder(folder, NEW, kind="site", overwrite=True)
-    assert contents(folder) == NEW | {"gone/c.txt": b"edited too"}
-    (folder / "data" / "e.txt").write_bytes(b"theirs")
-    with pytest.raises(InputError, match=r"e\.txt: is not a file of ours"):
-        commit_folder(folder, NEW | {"data/e.txt": b"new"}, kind="site")
+    commit_folder(folder, {"a.txt": b"new"}, kind="site", overwrite=True)
+    assert contents(folder) == {"a.txt": b"new", "data/b.txt": b"edited too"}
+    with pytest.raises(InputError, match=r"b\.txt: is not a file of ours"):
+        commit_folder(folder, NEW, kind="site")
 
 
 def test_what_stands_in_the_way_is_named_before_anything_changes(tmp_path):
@@ -270,12 +263,11 @@ def test_a_manifest_cannot_reach_out_of_its_folder(tmp_path, name):
     folder = tmp_path / "folder"
     manifest(folder, files={name: sha256(b"mine")})
     (folder / "link").symlink_to(tmp_path)
-    for call in (
-        lambda: read_committed(folder, lambda: None),
-        lambda: commit_folder(folder, NEW, kind="site", overwrite=True),
-    ):
-        with pytest.raises(InputError, match="delete this file, or choose another folder"):
-            call()
+    message = "delete this file, or choose another folder"
+    with pytest.raises(InputError, match=message):
+        read_committed(folder, lambda: None)
+    with pytest.raises(InputError, match=message):
+        commit_folder(folder, NEW, kind="site", overwrite=True)
     assert victim.read_bytes() == b"mine"
 
 
@@ -306,13 +298,11 @@ def test_temporary_files_of_dead_processes_go_and_those_of_living_ones_stay(tmp_
     (tmp_path / f"{prefix}-{dead}-abc_1").write_bytes(b"half")
     (tmp_path / f"{prefix}-{dead}-folder").mkdir()
     (tmp_path / f"{prefix}-{dead}-folder" / "inner").write_bytes(b"half")
-    alive = f"{prefix}-{os.getpid()}-abc"
-    elsewhere = f".tmp-{'0' * 8}-{dead}-abc"
-    theirs = ".tmp-mine"
-    for name in (alive, elsewhere, theirs):
+    stay = {f"{prefix}-{os.getpid()}-abc", f".tmp-{'0' * 8}-{dead}-abc", ".tmp-mine"}  # of other machines, not ours
+    for name in stay:
         (tmp_path / name).write_bytes(b"")
     check_writable(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive, elsewhere, theirs, "probe"])
+    assert {path.name for path in tmp_path.iterdir()} == stay | {"probe"}
 
 
 # one file, one new folder, one lock
@@ -349,14 +339,11 @@ def test_a_new_folder_gets_its_name_when_all_is_there(tmp_path):
 
 
 def test_a_lock_that_is_held_is_named_or_waited_for(tmp_path):
-    with (
-        locked(tmp_path / "lock"),
-        pytest.raises(InputError, match="another run") as caught,
-        locked(tmp_path / "lock", busy="another run uses this folder"),
-    ):
+    lock = tmp_path / "lock"
+    with locked(lock), pytest.raises(InputError, match="another run") as caught, locked(lock, busy="another run"):
         pass
     assert caught.value.exit_code == 2
-    with locked(tmp_path / "lock", busy="free again"):
+    with locked(lock, busy="free again"):
         pass
 
 
@@ -369,38 +356,20 @@ def test_a_disk_that_is_full_or_read_only_is_one_line_and_leaves_the_old_content
     commit_folder(folder, OLD, kind="site")
     real = os.fsync
     for n_writes in range(len(NEW) + 1):
-        left = n_writes
+        left = iter(range(n_writes))
 
-        def fail(handle):
-            nonlocal left
-            if left == 0:
+        def fail(handle, left=left):
+            if next(left, None) is None:
                 raise OSError(error, os.strerror(error))
-            left -= 1
             real(handle)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "fsync", fail)
-            with pytest.raises(InputError, match=words) as caught:
-                commit_folder(folder, NEW, kind="site")
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(InputError, match=words) as caught:
+            commit_folder(folder, NEW, kind="site")
         assert str(caught.value).startswith(f"{folder}: ")  # no temporary folder, which is gone by now
         assert "\n" not in str(caught.value)
         assert contents(folder) == OLD
         assert leftovers(folder) == []
-
-
-def test_without_hard_links_files_are_copied(tmp_path, monkeypatch):
-    folder = tmp_path / "folder"
-    commit_folder(folder, OLD, kind="site")
-    (folder / "mine.txt").write_bytes(b"mine")
-    (folder / "link").symlink_to("nowhere")
-
-    def fail(*arguments, **options):
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-
-    monkeypatch.setattr(os, "link", fail)
-    commit_folder(folder, NEW, kind="site")
-    assert contents(folder) == NEW | {"mine.txt": b"mine"}
-    assert os.readlink(folder / "link") == "nowhere"
 
 
 def test_names_and_places_that_cannot_be_written_are_one_line(tmp_path):

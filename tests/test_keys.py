@@ -1,10 +1,8 @@
 """Keys: wherever an error can quote one, it is neither on stdout nor stderr, nor in any file that a command writes."""
 
 import json
-import os
-import subprocess
+import logging
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,27 +12,21 @@ from tests.llm_server import KEY, MODEL, Cut, Failure, Html, running_llm
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.errors import InputError, without_keys
 from turkic_idiom_tasks.io.hub_client import hub_errors
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry
-from turkic_idiom_tasks.lexicon.load import write_lexicon
 
 TOKEN = "hf_TokenThatMustNotLeakAnywhere"
 PASSWORD = "pa55word"
 
 
 @pytest.fixture
-def verify(tmp_path, monkeypatch, capfd):
+def verify(one_entry, monkeypatch, capfd):
     """A function that runs `dataset verify` in a folder of its own; returns stdout, stderr and all written files."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    entry = Entry("a", "göz yummak", "görmemek", "Göz yumdu.")
-    write_lexicon(tmp_path / "lexicon", [Concept("a", "")], {"tr": [entry]})
+    monkeypatch.setenv("HOME", str(one_entry))
 
     def run(url, *arguments):
         options = ["--model", MODEL, "--set", f"base_url={url}", "--set", "retries=0", *arguments]
         code = main(["dataset", "verify", "lexicon", "--out", "out", *options])
         captured = capfd.readouterr()
-        files = [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
+        files = [path.read_bytes().decode("utf-8", "replace") for path in one_entry.rglob("*") if path.is_file()]
         return code, captured.out, captured.err, "".join(files)
 
     return run
@@ -76,7 +68,7 @@ def test_white_space_around_a_key_is_removed_and_white_space_inside_refused(veri
     monkeypatch.setenv("OPENAI_API_KEY", KEY[:9] + end + KEY[9:])
     with running_llm(lambda body: "") as server:
         code, *texts = verify(server.url)
-        assert (code, server.requests) == (1, [])
+    assert (code, server.requests) == (1, [])
     assert "OPENAI_API_KEY: holds white space" in texts[1]
     assert not any(part in text for text in texts for part in (KEY[:9], KEY[9:]))
 
@@ -91,26 +83,23 @@ def test_a_password_in_the_address_is_not_shown(verify):
         assert PASSWORD not in text
 
 
-def test_an_error_that_nobody_expected_and_a_log_record_show_no_key():
-    program = f"""
-import logging, sys
-from turkic_idiom_tasks.cli import main as module_is_loaded
-main = sys.modules["turkic_idiom_tasks.cli.main"]
-def app(args):
-    try:
-        raise ValueError("Illegal header value b'Bearer {KEY}\\\\r'")
-    except ValueError:
-        logging.getLogger("client").exception("sent {KEY} to https://me:{PASSWORD}@host")
-        raise
-main.app = app
-sys.exit(main.main([]))
-"""
-    environment = os.environ | {"OPENAI_API_KEY": KEY + "\r", "PYTHONPATH": str(Path(__file__).parent.parent)}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("Illegal header value b'Bearer ***") == 2  # in the log and as the error
-    assert KEY not in done.stderr
-    assert PASSWORD not in done.stderr
+def test_an_error_that_nobody_expected_and_a_log_record_show_no_key(monkeypatch, capsys):
+    def app(args):
+        try:
+            raise ValueError(f"Illegal header value b'Bearer {KEY}\\r'")
+        except ValueError:
+            logging.getLogger("client").exception("sent %s to https://me:%s@host", KEY, PASSWORD)
+            raise
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + "\r")
+    monkeypatch.setattr(logging.root, "handlers", [])  # those of pytest
+    monkeypatch.setattr(sys.modules["turkic_idiom_tasks.cli.main"], "app", app)
+    assert main([]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("Illegal header value b'Bearer ***") == 2  # in the log and as the error
+    assert KEY not in printed.err
+    assert PASSWORD not in printed.err
 
 
 @pytest.mark.parametrize("variable", ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"])

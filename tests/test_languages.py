@@ -52,23 +52,27 @@ TABLE = """concept,tr,ba,ba-meaning,ba-example,ba-variants
 turn-a-blind-eye,göz yummak,күҙ йомоу,белеп тороп күрмәмешкә һалышыу,Оҫта был юлы ла күҙ йомоу кәрәк тине.,-
 not-listen,kulak asmamak,ҡолаҡ һалмау,һүҙгә иғтибар итмәү,Бала ҡолаҡ һалмау менән яуап бирҙе,ҡолаҡ ҡаҡмау; ҡолаҡ аҫмау
 """
+FILLED_IN = {
+    "name": "Bashkir",
+    "own_name": "Башҡортса",
+    "subset": "bak",
+    "alphabet": "абвгғдҙеёжзийкҡлмнңоөпрсҫтуүфхһцчшщъыьэәюя",
+    "provisional": False,
+    "to_common": {"к": "k", "ҡ": "k", "ү": "ü", "ҙ": "z", "у": "u", "л": "l", "а": "a", "һ": "s"},
+}
 COMMANDS = """
-import json, os, sys
+import json, sys
 from pathlib import Path
 from turkic_idiom_tasks.cli import main
 
-table, out = sys.argv[1], sys.argv[2]
-statuses = [main(["dataset", "import", "--format", "columns", table, "--out", out])]
+table, out, filled_in = sys.argv[1:]
+columns = ["dataset", "import", "--format", "columns", table, "--out", out]
+statuses = [main(columns)]
 record = Path(table).with_name("languages.jsonl")
-facts = json.loads(record.read_text("utf-8"))
-offered = dict(facts)
-statuses.append(main(["dataset", "import", "--format", "columns", table, "--out", out]))  # nothing is filled in yet
-facts |= {"name": "Bashkir", "own_name": "Башҡортса", "subset": "bak"}
-facts |= {"alphabet": "абвгғдҙеёжзийкҡлмнңоөпрсҫтуүфхһцчшщъыьэәюя"}
-facts["provisional"] = False
-facts |= {"to_common": {"к": "k", "ҡ": "k", "ү": "ü", "ҙ": "z", "у": "u", "л": "l", "а": "a", "һ": "s"}}
-record.write_text(json.dumps(facts) + "\\n", "utf-8")
-statuses.append(main(["dataset", "import", "--format", "columns", table, "--out", out]))
+offered = json.loads(record.read_text("utf-8"))
+statuses.append(main(columns))  # nothing is filled in yet
+record.write_text(json.dumps(offered | json.loads(filled_in)) + "\\n", "utf-8")
+statuses.append(main(columns))
 statuses.append(main(["dataset", "annotate", "--in", out, "--out", out + "-tagged"]))
 statuses.append(main(["dataset", "export", out + "-tagged", "--out", out + "-hub"]))
 print("STATUSES", json.dumps({"statuses": statuses, "offered": offered}))
@@ -106,7 +110,8 @@ def bashkir(tmp_path_factory):
     """A lexicon of a language that the package does not know, made by the documented steps, and what they said."""
     folder = tmp_path_factory.mktemp("bashkir")
     (folder / "table.csv").write_text(TABLE, "utf-8")
-    answer, said = run_script(COMMANDS, folder / "table.csv", folder / "lexicon", folder=folder)
+    arguments = (folder / "table.csv", folder / "lexicon", json.dumps(FILLED_IN))
+    answer, said = run_script(COMMANDS, *arguments, folder=folder)
     return folder, answer, said
 
 
@@ -127,12 +132,7 @@ def test_harnesses_have_the_tasks_of_a_language_that_data_bring(bashkir, kind):
     answer, _ = run_script(HARNESSES, folder=folder, TURKIC_IDIOM_DATA=str(folder / kind))
     assert answer["subsets"]["TurkicIdiomT1"]["tur-bak"] == ["tur-Latn", "bak-Cyrl"]
     assert answer["subsets"]["TurkicIdiomT2"]["bak"] == ["bak-Cyrl"]
-    names = {
-        "turkic_idiom_meaning_ba",
-        "turkic_idiom_equivalent_tr_ba",
-        "turkic_idiom_span_ba",
-        "turkic_idiom_explain_ba",
-    }
+    names = {f"turkic_idiom_{kind}_ba" for kind in ("meaning", "equivalent_tr", "span", "explain")}
     assert names <= set(answer["lm"])
     assert answer["variants"] == ["ҡолаҡ ҡаҡмау", "ҡолаҡ аҫмау"]
     assert answer["spans"] == ["күҙ йомоу"]

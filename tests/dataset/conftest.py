@@ -55,13 +55,8 @@ def write_small_lexicon(folder):
 
 
 @pytest.fixture
-def lexicon_directory(tmp_path):
-    return write_small_lexicon(tmp_path / "lexicon")
-
-
-@pytest.fixture
-def lexicon(lexicon_directory):
-    return load_lexicon(lexicon_directory)
+def lexicon(tmp_path):
+    return load_lexicon(write_small_lexicon(tmp_path / "lexicon"))
 
 
 def example(concept, idiom, before, marked, after):

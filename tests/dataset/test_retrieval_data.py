@@ -16,7 +16,7 @@ from turkic_idiom_tasks.results.scored import score_subset
 
 
 def changed(lexicon, language, *entries):
-    rows = dict(lexicon.entries[language]) | {entry.concept: entry for entry in entries}
+    rows = dict(lexicon.of(language)) | {entry.concept: entry for entry in entries}
     return dataclasses.replace(lexicon, entries=dict(lexicon.entries) | {language: rows})
 
 
@@ -34,13 +34,19 @@ def test_t1_and_t3_ask_turkish_idioms_and_t2_stays_in_one_language(lexicon):
     assert crossing.documents == monolingual.documents
 
 
-def test_concepts_that_the_target_language_lacks_are_no_queries(lexicon):
-    data = build_retrieval(lexicon, "T1", "tur-uzn")
-    assert f"tur:{TEST[0]}" not in data.queries
-    assert len(data.queries) == 5
-    assert len(data.documents) == 15
-    assert build_retrieval(lexicon, "T1", "tur-gag") is None
-    assert build_retrieval(lexicon, "T2", "gag") is None
+@pytest.mark.parametrize(
+    ("task", "subset", "change", "n_documents"),
+    [
+        ("T1", "tur-uzn", {}, 15),  # the target language lacks it, and two training concepts
+        ("T1", "tur-azj", {"collocation": True}, 18),  # which is a document all the same
+        ("T2", "tur", {"meaning": None}, 17),
+    ],
+)
+def test_concepts_that_are_not_asked(lexicon, task, subset, change, n_documents):
+    entry = dataclasses.replace(lexicon.of("tr")[TEST[0]], **change)
+    data = build_retrieval(changed(lexicon, "tr", entry), task, subset)
+    assert set(data.queries) == {f"tur:{concept}" for concept in TEST[1:]}
+    assert len(data.documents) == n_documents
 
 
 def test_development_queries_never_see_a_test_concept(lexicon):
@@ -62,41 +68,21 @@ def test_concepts_judged_to_mean_the_same_answer_each_other(lexicon):
     assert len(pool.relevant[row]) == 2
 
 
-def test_collocations_are_documents_and_no_queries(lexicon):
-    turkish = dataclasses.replace(lexicon.of("tr")[TEST[0]], collocation=True)
-    data = build_retrieval(changed(lexicon, "tr", turkish), "T1", "tur-azj")
-    assert f"tur:{TEST[0]}" not in data.queries
-    assert f"azj:{TEST[0]}" in data.documents
-
-
-def test_equal_documents_are_one_document(lexicon):
-    # a test concept and a training concept with the same Azerbaijani idiom: one document, relevant for both
+def test_equal_texts_are_one_document_or_one_query_with_every_relevant_document(lexicon):
     test, train = TEST[0], TRAIN[0]
+    # a test concept and a training concept with the same Azerbaijani idiom: one document, relevant for both
     twin = Entry(train, lexicon.of("az")[test].idiom, "başqa mənası")
     data = build_retrieval(changed(lexicon, "az", twin), "T1", "tur-azj")
-    assert len(data.documents) == 17
-    assert len(set(data.documents.values())) == 17
+    assert len(data.documents) == len(set(data.documents.values())) == 17
     (document,) = data.qrels[f"tur:{test}"]
     assert data.documents[document] == twin.idiom
-
-
-def test_equal_queries_are_one_query_with_every_relevant_document(lexicon):
-    # one idiom with a sense in the test split and one in training: both meanings answer it
-    test, train = TEST[0], TRAIN[0]
-    sense = Entry(train, lexicon.of("tr")[test].idiom, "öbür anlamı")
-    data = build_retrieval(changed(lexicon, "tr", sense), "T2", "tur")
-    relevant = {data.documents[document] for document in data.qrels[f"tur:{test}"]}
-    assert relevant == {lexicon.of("tr")[test].meaning, "öbür anlamı"}
-    both = Entry(TEST[1], lexicon.of("tr")[test].idiom, "öbür anlamı")
-    data = build_retrieval(changed(lexicon, "tr", both), "T2", "tur")
-    assert len(data.queries) == 5
-
-
-def test_entries_without_a_meaning_are_neither_asked_nor_found(lexicon):
-    silent = dataclasses.replace(lexicon.of("tr")[TEST[0]], meaning=None)
-    data = build_retrieval(changed(lexicon, "tr", silent), "T2", "tur")
-    assert len(data.documents) == 17
-    assert f"tur:{TEST[0]}" not in data.queries
+    # one idiom with a sense in the test split and one in training, or two in the test split: both meanings answer it
+    for other, n_queries in ((train, 6), (TEST[1], 5)):
+        sense = Entry(other, lexicon.of("tr")[test].idiom, "öbür anlamı")
+        data = build_retrieval(changed(lexicon, "tr", sense), "T2", "tur")
+        relevant = {data.documents[document] for document in data.qrels[f"tur:{test}"]}
+        assert relevant == {lexicon.of("tr")[test].meaning, "öbür anlamı"}
+        assert len(data.queries) == n_queries
 
 
 @pytest.fixture
@@ -106,21 +92,18 @@ def with_gagauz(lexicon):
     TEST[0] is attested, TEST[1] has its image in Azerbaijani, TEST[2] in attested Uzbek, TEST[3] in Uzbek that is not
     attested, TEST[4] and TEST[5] in Turkish alone.
     """
-    forms = ["ligaları akmaa", "qulaq tutmaa", "til tutmaa", "diş tutmaa", "burun tutmaa", "yüz tutmaa"]
-    gagauz = [Entry(concept, form, f"maana {form}") for concept, form in zip(TEST, forms, strict=True)]
-    gagauz[0] = dataclasses.replace(gagauz[0], attested="a memoir, p. 2")
-    gagauz[1] = dataclasses.replace(gagauz[1], idiom="baş sallamaa")
-    turkish = [dataclasses.replace(lexicon.of("tr")[concept], idiom=f"söz {n}") for n, concept in enumerate(TEST)]
-    azerbaijani = [Entry(concept, "huşunu itirmək", f"mənası {n}") for n, concept in enumerate(TEST)]
-    azerbaijani[1] = dataclasses.replace(azerbaijani[1], idiom="baş sallamaq")
-    uzbek = [Entry(TEST[2], "til tutmoq", "maʼno", attested="a dictionary"), Entry(TEST[3], "tish tutmoq", "maʼno 3")]
-    turkish[4:] = [
-        Entry(concept, form.replace("maa", "mak"), f"anlam {form}")
-        for concept, form in zip(TEST[4:], forms[4:], strict=True)
-    ]
-    other = changed(changed(changed(lexicon, "tr", *turkish), "az", *azerbaijani), "uz", *uzbek)
-    rows = {entry.concept: entry for entry in [*gagauz, Entry(TRAIN[0], "göz yummaa", "maana göz")]}
-    return dataclasses.replace(other, entries=dict(other.entries) | {"gag": rows})
+    forms = ["ligaları akmaa", "baş sallamaa", "til tutmaa", "diş tutmaa", "burun tutmaa", "yüz tutmaa"]
+    rows = {"tr": [], "az": [], "gag": [Entry(TRAIN[0], "göz yummaa", "maana göz")]}
+    for number, (concept, form) in enumerate(zip(TEST, forms, strict=True)):
+        turkish = f"söz {number}" if number < 4 else form.replace("maa", "mak")
+        azerbaijani = "baş sallamaq" if number == 1 else "huşunu itirmək"
+        rows["tr"].append(Entry(concept, turkish, f"anlam {form}"))
+        rows["az"].append(Entry(concept, azerbaijani, f"mənası {number}"))
+        rows["gag"].append(Entry(concept, form, f"maana {form}", attested=None if number else "a memoir, p. 2"))
+    rows["uz"] = [Entry(TEST[2], "til tutmoq", "maʼno", attested="a book"), Entry(TEST[3], "tish tutmoq", "maʼno 3")]
+    for code, changes in rows.items():
+        lexicon = changed(lexicon, code, *changes)
+    return lexicon
 
 
 def test_gagauz_entries_without_support_are_documents_and_no_test_queries(with_gagauz):
@@ -135,6 +118,10 @@ def test_gagauz_entries_without_support_are_documents_and_no_test_queries(with_g
     everything = build_retrieval(with_gagauz, "T2", "gag", with_unsupported=True)
     assert set(everything.queries) == {f"gag:{concept}" for concept in TEST}
     assert len(build_retrieval(with_gagauz, "T1", "tur-azj").queries) == 6  # only Gagauz needs support
+    # and only where the lexicon records sources
+    entry = dataclasses.replace(with_gagauz.of("gag")[TEST[0]], attested=None)
+    without = build_retrieval(changed(with_gagauz, "gag", entry), "T2", "gag")
+    assert set(without.queries) == {f"gag:{concept}" for concept in TEST}
 
 
 def test_an_entry_judged_to_mean_the_same_lends_no_support(with_gagauz):
@@ -142,12 +129,6 @@ def test_an_entry_judged_to_mean_the_same_lends_no_support(with_gagauz):
     data = build_retrieval(judged, "T1", "tur-gag")
     assert f"tur:{TEST[5]}" not in data.queries
     assert set(data.qrels[f"tur:{TEST[0]}"]) == {f"gag:{TEST[0]}", f"gag:{TEST[5]}"}
-
-
-def test_a_lexicon_that_records_no_sources_in_gagauz_needs_no_support(with_gagauz):
-    entry = dataclasses.replace(with_gagauz.of("gag")[TEST[0]], attested=None)
-    other = changed(with_gagauz, "gag", entry)
-    assert set(build_retrieval(other, "T2", "gag").queries) == {f"gag:{concept}" for concept in TEST}
 
 
 def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_words():
@@ -192,9 +173,9 @@ def test_the_share_of_literal_sentences_that_come_first_splits_ties():
 
 def test_a_dataset_has_the_subsets_that_its_lexicon_serves(lexicon):
     dataset = LexiconDataset(lexicon, "mine")
-    assert dataset.path == "mine"
-    assert dataset.revision == lexicon.revision
+    assert (dataset.path, dataset.revision) == ("mine", lexicon.revision)
     assert dataset.subsets("T1") == ("tur-azj", "tur-uzn")
     assert dataset.subsets("T2") == ("tur", "azj", "uzn")
+    assert (build_retrieval(lexicon, "T1", "tur-gag"), build_retrieval(lexicon, "T2", "gag")) == (None, None)
     with pytest.raises(InputError, match="mine: has no data for TurkicIdiomT2, gag"):
         dataset.retrieval("T2", "gag")

@@ -1,5 +1,6 @@
 """How sentences are cut into words, and how the examples of a lexicon become tagged sentences."""
 
+import dataclasses
 import json
 import re
 import unicodedata
@@ -66,9 +67,15 @@ def test_words_are_found_where_they_were_cut(sentence):
     ],
 )
 def test_tokens_that_are_not_there_are_named(tokens, problem):
-    with pytest.raises(ValueError) as error:
+    with pytest.raises(ValueError, match=re.escape(problem)):
         locate(tokens, "el ele el")
-    assert problem in str(error.value)
+
+
+def tagged(*entries):
+    """Return split -> sentences of a lexicon of Turkish entries."""
+    concepts = {entry.concept: Concept(entry.concept, "") for entry in entries}
+    rows = {entry.concept: entry for entry in entries}
+    return lexicon_sentences(Lexicon(concepts, {"tr": rows}, "0" * 40), "tr")
 
 
 def test_an_example_becomes_a_tagged_sentence():
@@ -76,8 +83,7 @@ def test_an_example_becomes_a_tagged_sentence():
     #          0123456789012345678901234567
     sentence = "Adını buradan sildim defterden."
     entry = Entry(concept, "adını defterden silmek", None, sentence, (Span(0, 5), Span(14, 30)))
-    lexicon = Lexicon({concept: Concept(concept, "")}, {"tr": {concept: entry}}, "0" * 40)
-    (row,) = lexicon_sentences(lexicon, "tr")["test"]
+    (row,) = tagged(entry)["test"]
     assert row.tokens == ("Adını", "buradan", "sildim", "defterden", ".")
     assert row.tags == (B, O, B, I, O)  # each fragment begins with B
     assert row.spans() == entry.spans
@@ -96,21 +102,14 @@ def test_a_lexicon_by_split(turkish_only):
     dataset = open_dataset(str(turkish_only))
     assert dataset.span_languages == ("tr",)  # the Azerbaijani examples are not annotated
     assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
+    with pytest.raises(InputError, match=r"no annotated .* \(az\); languages that have some: tr\. .*dataset annotate"):
+        dataset.sentences("az")
     splits = dataset.sentences("tr")
-    assert {split: [row.id for row in rows] for split, rows in splits.items()} == {
-        split: sorted(concepts_of(split, n)) for split, n in (("train", 5), ("validation", 2), ("test", 4))
-    }
+    expected = {split: sorted(concepts_of(split, n)) for split, n in (("train", 5), ("validation", 2), ("test", 4))}
+    assert {split: [row.id for row in rows] for split, rows in splits.items()} == expected
     assert all(row.tags == (O, O, O, O, O, B, I, O) for rows in splits.values() for row in rows)  # Ali bugün 3 . kez
     test = dataset.test_sentences("tr")
-    assert [row.id for row in test.rows] == sorted(concepts_of("test", 4))
-    assert test.concepts == tuple(row.id for row in test.rows)
-
-
-def test_a_lexicon_without_annotation_is_an_error(tmp_path):
-    concept = concepts_of("test", 1)[0]
-    (tmp_path / "tr.jsonl").write_text(Entry(concept, "göz yummak", None, "Göz yumdu.").to_json() + "\n")
-    with pytest.raises(InputError, match=r"no annotated test sentence in .*turkic-idiom dataset annotate"):
-        open_dataset(str(tmp_path)).sentences("tr")
+    assert test.concepts == tuple(row.id for row in test.rows) == tuple(expected["test"])
 
 
 def test_bundled_splits_share_no_idiom():
@@ -133,10 +132,8 @@ def test_bundled_splits_share_no_idiom():
 
 def test_senses_of_an_idiom_never_cross_splits():
     concept = concepts_of("test", 1)[0]
-    others = [f"{concept}--{sense}" for sense in range(2, 30)]
-    entries = {key: example(key, "göz yummak", "Buna ", "göz yumdu", ".") for key in (concept, *others)}
-    lexicon = Lexicon({key: Concept(key, "") for key in entries}, {"tr": entries}, "0" * 40)
-    sentences = lexicon_sentences(lexicon, "tr")
+    senses = [concept, *(f"{concept}--{sense}" for sense in range(2, 30))]
+    sentences = tagged(*(example(sense, "göz yummak", "Buna ", "göz yumdu", ".") for sense in senses))
     assert [len(sentences[split]) for split in SPAN_SPLITS] == [0, 0, 29]
     # resampled together: they say the same of a model
     assert set(idiom_clusters(sentences["test"]).values()) == {concept}
@@ -146,20 +143,12 @@ def test_further_examples_train_and_never_test():
     further = (FurtherExample("Ağzı mı tutmuş?", (Span(0, 4), Span(8, 14))), FurtherExample("Ağaç tuttu.", ()))
     triple = {"literal_example": "Ağız suyu tuttu.", "paraphrase": "Sustu.", "literal_paraphrase": "Onu kapattı."}
     (test,), (train,) = concepts_of("test", 1), concepts_of("train", 1)
-    entries = {}
-    for concept in (test, train):
-        entry = Entry(concept, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), examples=further, **triple)
-        entries[concept] = entry
-    concepts = {concept: Concept(concept, "gloss") for concept in entries}
-    sentences = lexicon_sentences(Lexicon(concepts, {"tr": entries}, "0" * 40), "tr")
+    entry = Entry(test, "ağız tutmak", None, "Ağız tuttu.", (Span(0, 10),), examples=further, **triple)
+    sentences = tagged(entry, dataclasses.replace(entry, concept=train))
     assert [row.id for row in sentences["test"]] == [test]
     # The literal triple has no idiom, and so no span
-    assert [row.id.removeprefix(train) for row in sentences["train"]] == [
-        "",
-        "/2",
-        "/3",
-        *(f"/{name}" for name in triple),
-    ]
+    names = ["", "/2", "/3", *(f"/{name}" for name in triple)]
+    assert [row.id for row in sentences["train"]] == [train + name for name in names]
     tags = [(B, I, O), (B, O, B, O), (O, O, O), (O, O, O, O), (O, O), (O, O, O)]
     assert [row.tags for row in sentences["train"]] == tags
 
