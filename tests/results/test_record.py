@@ -135,7 +135,7 @@ def test_a_score_that_the_predictions_do_not_give_is_refused(dataset, prediction
 
 
 @pytest.mark.parametrize("is_packed_again", [False, True])
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top_k=st.sampled_from([None, 1, 3]), data=st.data())
 def test_damaged_bytes_or_lines_give_the_right_answer_or_one_line(
     dataset, predictions, path, is_packed_again, top_k, data

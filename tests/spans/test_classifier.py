@@ -134,8 +134,22 @@ def test_only_an_uncased_model_is_given_small_letters_those_of_the_language(make
     assert tags(predict(classifier, [["IIII", "İİİİ"]])[0]) == "BI"
     assert predict(classifier, [["IIİİ"]])[0].subword_tags == (B, O, O, O)  # ##ı and ##i have no label here
     assert len(predict(classifier, [["İİİİ"]])[0].owners) == 4  # no combining dots
-    cased = TokenClassifier.load(str(make_classifier(subwords={"I": B, "ı": I, "İ": B, "i": I})))
-    assert tags(predict(cased, [["IŞIK", "ışık", "İzmir", "izmir"]])[0]) == "BIBI"  # the words as they are
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "expected"),
+    [
+        (["IŞIK", "ışık", "İzmir", "izmir"], "tr", "BOBI"),  # as they are
+        (["IŞIK", "İZMİR", "'", "2"], "tr", "OIOO"),
+        (["ISSIQ"], "uz", "I"),
+        (["Işık"], "tr", "B"),
+    ],
+)
+def test_a_cased_model_is_given_small_letters_where_a_whole_sentence_is_in_capitals(
+    make_classifier, words, language, expected
+):
+    cased = TokenClassifier.load(str(make_classifier(subwords={"I": B, "İ": B, "i": I})))
+    assert tags(predict(cased, [words], language)[0]) == expected
 
 
 @pytest.mark.parametrize("labels", [("B-IDIOM", "O", "I-IDIOM"), ("I", "B", "O"), ("o", "b-idiom", "i-idiom")])

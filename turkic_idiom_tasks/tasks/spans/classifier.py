@@ -156,22 +156,18 @@ def encode_words(
     """Return the sub-words of sentences that are split into words already, without padding, as a ``BatchEncoding``.
 
     A row has at most `max_length` sub-words, special tokens included. The rows of a longer sentence share `overlap`
-    sub-words; None cuts the sentence off.
+    sub-words; None cuts the sentence off. A sentence in capitals is read in lower case.
     """
-    # Here, by language, because a tokenizer that lower-cases knows no dotless i
-    if lowers_case(tokenizer):
-        lowered = []
-        for words, code in zip(sentences, languages, strict=True):
-            lowered.append([lower(word, LANGUAGES[code]) for word in words])
-        sentences = lowered
+    # Lower-cased here, by language, because a tokenizer that does it knows no dotless i. Of words in capitals it knows
+    # pieces alone (GÜ LER YÜZ LÜ), so a tagger misses their idioms and marks others.
+    is_lowering = lowers_case(tokenizer)
+    read = []
+    for words, code in zip(sentences, languages, strict=True):
+        if is_lowering or "".join(words).isupper():
+            words = [lower(word, LANGUAGES[code]) for word in words]
+        read.append(list(words))
     windows = {} if overlap is None else {"stride": overlap, "return_overflowing_tokens": True}
-    return tokenizer(
-        [list(words) for words in sentences],
-        is_split_into_words=True,
-        truncation=True,
-        max_length=max_length,
-        **windows,
-    )
+    return tokenizer(read, is_split_into_words=True, truncation=True, max_length=max_length, **windows)
 
 
 def predicted_tags(sentences: TestSentences, predictions: Sequence[Prediction]) -> Tags:
