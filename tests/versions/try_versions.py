@@ -22,7 +22,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OWN_NAME = "turkic-idiom-tasks"
-EXTRAS = ("hub", "leaderboard", "ray")  # every extra but dev; ray includes grid, finetune and figures
+EXTRAS = ("hub", "leaderboard", "ray")  # ray includes grid, finetune and figures
+WITHOUT_FLOORS = ("bench", "dev", "lighteval")  # extras that state other bounds, and are not tried
 TIME_LIMIT = 1800  # seconds for one command, the installation too; a longer one ends the program
 SHOWN_LINES = 30  # of the output of a command that failed
 FLOOR = re.compile(r"(?P<name>[A-Za-z0-9._-]+)[^;]*?>=\s*(?P<version>[0-9][\w.]*)")
@@ -63,11 +64,11 @@ def main() -> int:
 
 
 def lowest_versions() -> dict[str, str]:
-    """Return the floor of every requirement of users by its name; the tools of developers are left out."""
+    """Return the floor of every requirement by its name."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     requirements = list(project["dependencies"])
     for extra, texts in project["optional-dependencies"].items():
-        if extra != "dev":
+        if extra not in WITHOUT_FLOORS:
             requirements += [text for text in texts if not text.startswith(OWN_NAME)]
     versions = {}
     for text in requirements:
