@@ -45,6 +45,11 @@ def swapped(rows):
     return [{**first[0], "subset": second[0]["subset"]}, *first[1:], {**second[0], "subset": "tur-azj"}, *second[1:]]
 
 
+def without_task(rows):
+    """The first head names no task."""
+    return [{key: value for key, value in rows[0].items() if key != "task"}, *rows[1:]]
+
+
 def positions(*values):
     return lambda ranking: [*values, *ranking[len(values) :]]
 
@@ -107,7 +112,7 @@ HOSTILE = {
     "an unknown subset": (lambda s: s.row(0, subset="tur-kaz"), [":1: the data has no T1 subset 'tur-kaz'"]),
     "subsets swapped": (lambda s: s.rows(swapped), [":1: the documents of tur-uzn must be"]),
     "another task's file": (lambda s: s.file(T1, (s.folder / T3).read_bytes()), [":1: the head names the task 'T3'"]),
-    "a head without a task": (lambda s: s.row(0, task=None), [":1: the head names the task None"]),
+    "a head without a task": (lambda s: s.rows(without_task), [":1: the head names the task None"]),
     "a subset twice": (lambda s: s.rows(lambda rows: [*rows, rows[0]]), ["T1, tur-azj appears twice"]),
     "a query dropped": (lambda s: s.rows(lambda rows: rows[:3] + rows[4:]), ["T1, tur-azj: 1 predictions are missing"]),
     "a query twice": (lambda s: s.rows(lambda rows: [*rows[:2], *rows[1:]]), [":3: query 'tur:", "appears twice"]),

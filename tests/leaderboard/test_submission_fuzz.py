@@ -25,12 +25,11 @@ TOO_LARGE = 10**400  # for a float
 NUMBERS = st.integers(-3, 25) | st.integers() | st.booleans() | st.none() | st.floats() | st.text(max_size=3)
 NUMBERS |= st.sampled_from([TOO_LARGE, -TOO_LARGE])
 ANY_BYTES = st.binary(max_size=300) | st.binary(max_size=300).map(gzip.compress)
+FIELDS = [*MetadataFile.model_fields, "extra"]
 KEYS = "subset documents query ranking language sentence tags prompt method item answer pair similarity".split()  # noqa: SIM905
 VALUES = st.recursive(
     NUMBERS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
 )
-PLACES = st.tuples(st.just(METADATA_FILE), st.sampled_from([*MetadataFile.model_fields, "extra"]))
-PLACES |= st.tuples(st.sampled_from(FILES[1:]), st.sampled_from([None, *KEYS]))
 
 
 @pytest.fixture
@@ -60,23 +59,28 @@ def test_any_bytes_as_a_file(fuzzed, name, damage):
     fuzzed(name, lambda folder: (folder / name).write_bytes(damage((folder / name).read_bytes())))
 
 
-@settings(QUICK, max_examples=80)
-@given(place=PLACES, number=st.integers(0, 40), value=VALUES)
-@example(place=("STS.jsonl.gz", "similarity"), number=1, value=TOO_LARGE)
-@example(place=("meaning.jsonl.gz", "answer"), number=1, value=TOO_LARGE)
-def test_any_value_in_a_line_or_as_a_field(fuzzed, place, number, value):
+@QUICK
+@given(field=st.sampled_from(FIELDS), value=VALUES)
+def test_any_value_as_a_field(fuzzed, field, value):
     def change(folder):
-        name, key = place
-        is_metadata = name == METADATA_FILE
-        rows = [json.loads((folder / name).read_text("utf-8"))] if is_metadata else read_lines(folder / name)
+        content = json.loads((folder / METADATA_FILE).read_text("utf-8")) | {field: value}
+        (folder / METADATA_FILE).write_text(json.dumps(content), "utf-8")
+
+    fuzzed(METADATA_FILE, change)
+
+
+@QUICK
+@given(name=st.sampled_from(FILES[1:]), number=st.integers(0, 40), value=VALUES, key=st.sampled_from([None, *KEYS]))
+@example(name="STS.jsonl.gz", number=1, value=TOO_LARGE, key="similarity")
+@example(name="meaning.jsonl.gz", number=1, value=TOO_LARGE, key="answer")
+def test_any_value_in_a_line(fuzzed, name, number, value, key):
+    def change(folder):
+        rows = read_lines(folder / name)
         row = number % len(rows)
         rows[row] = value if key is None else rows[row] | {key: value}
-        if is_metadata:
-            (folder / name).write_text(json.dumps(rows[0]), "utf-8")
-        else:
-            write_lines(folder / name, rows)
+        write_lines(folder / name, rows)
 
-    fuzzed(place[0], change)
+    fuzzed(name, change)
 
 
 def test_the_depth_is_found_in_linear_time():
