@@ -69,21 +69,38 @@ def grid(tmp_path_factory, submission_dataset):
 
 
 @pytest.fixture
-def packed(tmp_path, submission_dataset):
-    """A function that submits, or is refused, and returns the scored submissions, which read again are the same."""
+def submitted(tmp_path, submission_dataset):
+    """A function that submits and returns the folders and the scored submissions."""
 
-    def run(*places, dataset=submission_dataset, poolings=(), seed=None, refused=None, **stated):
+    def run(*places, dataset=submission_dataset, poolings=(), seed=None, **stated):
         options = {"dataset": dataset, "stated": STATED | stated, "poolings": poolings, "seed": seed}
-        if refused is not None:
-            with pytest.raises(InputError, match=refused):
-                submit(list(places), tmp_path / "out", **options)
-            return []
-        written = submit(list(places), tmp_path / "out", **options)
+        return submit(list(places), tmp_path / "out", **options)
+
+    return run
+
+
+@pytest.fixture
+def packed(submitted, submission_dataset):
+    """A function that submits and returns the scored submissions, which read from their folders are the same."""
+
+    def run(*places, **stated):
+        written = submitted(*places, **stated)
         for folder, submission in written:
-            again = scored(folder, dataset)
+            again = scored(folder, submission_dataset)
             assert (again.id, again.metadata) == (submission.id, submission.metadata)
             assert [score.scores for score in again.subsets] == [score.scores for score in submission.subsets]
         return [submission for _, submission in written]
+
+    return run
+
+
+@pytest.fixture
+def refused(submitted):
+    """A function that submits what is refused with this message."""
+
+    def run(message, *places, **stated):
+        with pytest.raises(InputError, match=message):
+            submitted(*places, **stated)
 
     return run
 
@@ -96,8 +113,8 @@ def tasks_and_subsets(submission):
     return [(score.task, score.subset) for score in submission.subsets]
 
 
-def test_one_submission_for_each_pooling(encoder, packed):
-    packed(encoder, name="my/encoder", refused="add --regime: which supervision")  # a checkpoint may have been tuned
+def test_one_submission_for_each_pooling(encoder, packed, refused):
+    refused("add --regime: which supervision", encoder, name="my/encoder")  # a checkpoint may have been tuned
     submissions = packed(encoder, regime="tr-only", name="my/encoder")
     assert [submission.metadata.pooling for submission in submissions] == ["cls", "mean"]
     for submission in submissions:
@@ -108,7 +125,7 @@ def test_one_submission_for_each_pooling(encoder, packed):
     (mean,) = packed(encoder, regime="other", name="my/encoder", poolings=("mean",))
     assert mean.metadata.pooling == "mean"
     assert mains(mean, "T1") == mains(submissions[1], "T1")
-    packed(encoder, poolings=("max",), refused="--pooling 'max': not in the results; they have cls, mean")
+    refused("--pooling 'max': not in the results; they have cls, mean", encoder, poolings=("max",))
 
 
 def test_the_speed_is_the_one_that_was_measured_over_most_texts(packed, tmp_path, submission_dataset):
@@ -125,7 +142,7 @@ def test_the_speed_is_the_one_that_was_measured_over_most_texts(packed, tmp_path
     assert submission.metadata.device == "NVIDIA H100"
 
 
-def test_records_of_the_span_grid(packed, grid, submission_dataset):
+def test_records_of_the_span_grid(packed, refused, grid, submission_dataset):
     submissions = packed(grid, name="my/bert")
     shots = {}
     for submission in submissions:
@@ -141,7 +158,7 @@ def test_records_of_the_span_grid(packed, grid, submission_dataset):
     expected = score_subset(random_tags(submission_dataset, "az", [1, 1, ord("a")]))
     assert mains(few_shot, SPANS)["az"] == expected.main  # of the smallest seed
     assert len(packed(grid, name="my/other", seed=2)) == 3
-    packed(grid, name="my/other", seed=3, refused="--seed 3: not in the results; they have 1, 2")
+    refused("--seed 3: not in the results; they have 1, 2", grid, name="my/other", seed=3)
     (alone,) = packed(grid / f"org__bert-tr-all-1{SUFFIX}", name="my/turkish")
     assert (alone.metadata.regime, tasks_and_subsets(alone)) == ("tr-only", [(SPANS, "tr")])
 
@@ -170,11 +187,11 @@ def test_the_regime_and_the_seed_of_tuned_encoders(packed, tmp_path, submission_
     assert [mains(submission, "T2") for submission in submissions] == [{"tur": expected}] * 2
 
 
-def test_what_cannot_be_packed(encoder, packed, submission_dataset, tmp_path):
-    packed(encoder, dataset=open_dataset(), refused=r"of other data \(revision .* name its data with --data")
+def test_what_cannot_be_packed(encoder, packed, refused, submission_dataset, tmp_path):
+    refused(r"of other data \(revision .* name its data with --data", encoder, dataset=open_dataset())
     (tmp_path / "empty").mkdir()
-    packed(tmp_path / "absent", refused="no such file or folder")
-    packed(tmp_path / "empty", refused="no results; expected")
+    refused("no such file or folder", tmp_path / "absent")
+    refused("no results; expected", tmp_path / "empty")
     stated = {"regime": "other", "name": "my/encoder", "poolings": ("mean",)}
     for field, value, message in (
         ("name", "a b", "say with --name ORG/NAME how to call it publicly"),
@@ -183,20 +200,20 @@ def test_what_cannot_be_packed(encoder, packed, submission_dataset, tmp_path):
         ("training_data", "x" * 2001, r"--training-data: .*2000"),
         ("regime", "zero-shot", r"--regime: .*'pretrained', .*, not 'zero-shot'"),
     ):
-        packed(encoder, **stated | {field: value}, refused=message)
+        refused(message, encoder, **stated | {field: value})
     other = tmp_path / "other" / f"T1-tur-azj{SUFFIX}"
     keep_rankings(other, submission_dataset, "T1", "tur-azj", model="org/other")
     for options in ({"name": "my/encoder"}, {"n_parameters": 7}):
         message = r"is for one model, but T1 has results of .*'org/other'; name the files"
-        packed(encoder, other, regime="other", **options, refused=message)
+        refused(message, encoder, other, regime="other", **options)
     copy = shutil.copytree(encoder, tmp_path / "copy")
-    packed(encoder, copy, **stated, refused=r"two results of T1, tur-azj: .* name the files of one of them")
+    refused(r"two results of T1, tur-azj: .* name the files of one of them", encoder, copy, **stated)
     path = next(copy.rglob(f"T1-tur-azj{SUFFIX}"))
     path.write_bytes(path.read_bytes()[:-20])
-    packed(copy, **stated, refused=rf"T1-tur-azj{SUFFIX}: a gzip file that is cut short")
+    refused(rf"T1-tur-azj{SUFFIX}: a gzip file that is cut short", copy, **stated)
     assert list((tmp_path / "out").glob("*")) == []
     packed(encoder, **stated)
-    packed(encoder, **stated, refused="exists already; remove it or choose another --out")
+    refused("exists already; remove it or choose another --out", encoder, **stated)
 
 
 def test_the_same_results_are_the_same_bytes_and_hidden_copies_are_not_read(encoder, packed, tmp_path):
@@ -294,7 +311,7 @@ def stock(monkeypatch, tmp_path, submission_lexicon):
 
 
 @pytest.mark.slow
-def test_predictions_of_stock_mteb(stock, packed, tmp_path, submission_dataset):
+def test_predictions_of_stock_mteb(stock, packed, refused, tmp_path, submission_dataset):
     from mteb.cli import main as mteb_main
 
     places = (tmp_path / "predictions", tmp_path / "mteb")
@@ -332,7 +349,7 @@ def test_predictions_of_stock_mteb(stock, packed, tmp_path, submission_dataset):
     expected = score_subset(Rankings.from_similarities(pool, similarities))
     assert score.scores == pytest.approx(expected.scores, abs=1e-12)
 
-    packed(path, refused=r"TurkicIdiomT1_predictions.json: does not say which data .* --output-folder")
+    refused(r"TurkicIdiomT1_predictions.json: does not say which data .* --output-folder", path)
     for change, message in (
         ({"tur-azj": {"test": {}}}, "there is no prediction for the query"),
         ({"tur-azj": {"dev": {}}}, "there is no prediction for the query"),
@@ -340,15 +357,23 @@ def test_predictions_of_stock_mteb(stock, packed, tmp_path, submission_dataset):
         ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('mteb_model_meta.model_name'"),
     ):
         write_json(path, good | change)
-        packed(*places, name="my/other", refused=message)
+        refused(message, *places, name="my/other")
     write_json(path, good)
     other = shutil.copytree(result.parent, places[1] / "older") / result.name
     write_json(other, json.loads(other.read_text()) | {"dataset_revision": "0" * 40})
-    packed(*places, name="my/other", refused="on different data, and it is not known which run")
+    refused("on different data, and it is not known which run", *places, name="my/other")
 
 
 @pytest.mark.slow
-def test_samples_of_stock_lm_eval(stock, packed, tmp_path, first_letter_classifier, encoder, monkeypatch):  # noqa: F811
+def test_samples_of_stock_lm_eval(
+    stock,
+    packed,
+    refused,
+    tmp_path,
+    first_letter_classifier,  # noqa: F811
+    encoder,
+    monkeypatch,
+):
     from lm_eval.__main__ import cli_evaluate
 
     # lm-eval looks for its own tasks beside this file; reading all fourteen thousand takes six seconds
@@ -357,8 +382,8 @@ def test_samples_of_stock_lm_eval(stock, packed, tmp_path, first_letter_classifi
     model = ("--model", "token-classifier", "--model_args", f"pretrained={first_letter_classifier}")
     tasks = ("--tasks", "turkic_idiom_span_tr", "turkic_idiom_span_az")
     stock(cli_evaluate, "lm-eval", "run", *model, *tasks, "--output_path", samples, "--log_samples")
-    packed(samples, refused="say with --name ORG/NAME how to call it publicly")
-    packed(samples, name="my/tagger", refused="add --regime")
+    refused("say with --name ORG/NAME how to call it publicly", samples)
+    refused("add --regime", samples, name="my/tagger")
     (submission,) = packed(samples, name="my/tagger", regime="tr-only")
     (results,) = samples.rglob("results_*.json")
     stated = json.loads(results.read_text())
@@ -386,6 +411,6 @@ def test_samples_of_stock_lm_eval(stock, packed, tmp_path, first_letter_classifi
     assert (about.name, about.type, about.regime, about.few_shot) == ("org/llm", "llm", "few-shot", 3)
     assert (about.revision, about.n_parameters) == ("d" * 40, 10)
     copy = shutil.copytree(samples, tmp_path / "copy")
-    packed(samples, copy, name="my/two", refused=r"two results of spans, .*: .*samples_turkic_idiom_span_.*; name the")
+    refused(r"two results of spans, .*: .*samples_turkic_idiom_span_.*; name the", samples, copy, name="my/two")
     results.unlink()
-    packed(samples, refused=r"no results_.*\.json beside it")
+    refused(r"no results_.*\.json beside it", samples)

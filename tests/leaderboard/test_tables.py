@@ -25,15 +25,13 @@ def table_of(board, name):
     return tab_table(tab, tabs_by_language(board))
 
 
-def make_board_of(data, parts):
-    """A board of submissions: id -> its tasks, or single subsets such as spans/az."""
-    submissions = []
-    for name, names in parts.items():
-        of_submission = names.split()
-        whole = make_scored(name, data, tasks=[part.partition("/")[0] for part in of_submission])
-        kept = [score for score in whole.subsets if {score.task, f"{score.task}/{score.subset}"} & {*of_submission}]
-        submissions.append(replace(whole, subsets=tuple(kept)))
-    return make_board(submissions, data)
+def tabs_in(code, data, *submissions):
+    """The tabs of a language, by name."""
+    return {tab.name: tab for tab in tabs_by_language(make_board(submissions, data))[code]}
+
+
+def listed(tab):
+    return [row.submission.id for row in tab_table(tab).rows]
 
 
 def test_macro_scores_and_language_cells_are_means_of_chance_corrected_tasks():
@@ -87,51 +85,19 @@ def test_below_the_ranked_stand_models_with_all_retrieval_tasks_by_their_mean():
     assert best.scores[0].score == pytest.approx(sum(score.score for score in best.scores[1:4]) / 3)
 
 
-EACH = {"only-T1": "T1", "only-T2": "T2", "tagger": "spans"}
-
-
-@pytest.mark.parametrize(
-    ("parts", "opened"),
-    [
-        ({"tagger": "spans", "whole": "T1 T2 T3 spans"}, SPANS_TAB),  # with the most submissions
-        ({"whole": "T1 T2 T3 spans"}, ALL_TAB),  # or else the most tasks
-        (EACH, SPANS_TAB),
-    ],
-)
-def test_a_page_opens_with_the_tab_that_ranks_most(tmp_path, parts, opened):
-    write_site(make_board_of(make_data(3, languages=TWO), parts), tmp_path)
-    for place in ("index", "az"):
-        page = (tmp_path / f"{place}.html").read_text("utf-8")
-        assert page == (tmp_path / f"{place}-{opened}.html").read_text("utf-8")
-        assert f'href="{place}-retrieval.html"' in page
-
-
-@pytest.mark.parametrize(
-    ("place", "parts", "expected"),  # tab -> its columns, who is ranked, who is listed
-    [
-        ("", {"tagger": "spans"}, {"spans": "spans tr az | tagger | tagger"}),
-        # nobody has both T1 and T2; the tab of retrieval stays for those that have one
-        ("", EACH, {"retrieval": "mean T1 T2 T3 tr az |  | only-T1 only-T2", "spans": "spans tr az | tagger | tagger"}),
-        ("az", EACH, {"retrieval": "mean T1 T2 |  | only-T1 only-T2", "spans": "spans | tagger | tagger"}),
-        # who is ranked nowhere is listed in one tab
-        ("", {"part": "T1/tur-azj", "tagger": "spans/az"}, {"all": "mean T1 T2 T3 spans tr az |  | part tagger"}),
-        ("az", {"one": "T1 T3"}, {"retrieval": "mean T1 T3 | one | one"}),
-        ("tr", {"one": "T1"}, {}),
-        # an extra task has a column and does not count
-        ("az", {"new": "T1 T2 T3 T4", "old": "T1 T2 T3"}, {"retrieval": "mean T1 T2 T3 T4 | new old | new old"}),
-        ("az", {"alone": "T4", "old": "T1 T2 T3"}, {"retrieval": "mean T1 T2 T3 T4 | old | old alone"}),
-        ("az", {"alone": "T4"}, {"retrieval": "T4 | alone | alone"}),
-    ],
-)
-def test_every_submission_is_listed_in_a_tab_and_a_task_without_one_has_no_column(place, parts, expected):
-    board = make_board_of(make_data(3, languages=TWO, extra=("T4",)), parts)
-    by_language, shown = tabs_by_language(board), {}
-    for tab in by_language[place] if place else tabs_of(board):
-        table = tab_table(tab, by_language)
-        lists = [column.key for column in table.columns], tab.standings, [row.submission.id for row in table.rows]
-        shown[tab.name] = " | ".join(" ".join(names) for names in lists)
-        assert not any(row.lacks for row in table.rows if row.place)
-    assert shown == expected
+def test_a_page_opens_with_the_ranking_that_has_the_most_submissions_or_else_the_most_tasks(tmp_path):
+    data = make_data(3, languages=TWO)
+    tagger, whole = make_scored("tagger", data, tasks=(SPANS,)), make_scored("whole", data)
+    for submissions, opened, ranked in (
+        ([tagger, whole], SPANS_TAB, {RETRIEVAL_TAB: 1, SPANS_TAB: 2, ALL_TAB: 1}),
+        ([whole], ALL_TAB, {RETRIEVAL_TAB: 1, SPANS_TAB: 1, ALL_TAB: 1}),
+    ):
+        board = make_board(submissions, data)
+        assert {tab.name: len(tab.standings) for tab in tabs_of(board)} == ranked
+        write_site(board, tmp_path)
+        for place in ("index", "az"):
+            assert (tmp_path / f"{place}.html").read_bytes() == (tmp_path / f"{place}-{opened}.html").read_bytes()
+    assert [tab.name for tab in tabs_of(make_board([tagger], data))] == [SPANS_TAB]
 
 
 def test_a_tab_has_columns_of_the_languages_of_its_tasks_alone():
@@ -149,12 +115,45 @@ def test_the_ranks_of_a_language_are_its_own():
         scored_of("azeri", data, {("T2", "tur"): [FLOOR] * 40, ("T2", "azj"): [1] * 40}),
         scored_of("only-tr", data, {("T2", "tur"): [FLOOR] * 20 + [1] * 20}),
     ]
-    tabs = tabs_by_language(make_board(submissions, data))
-    turkish, azerbaijani = (next(tab for tab in tabs[code] if tab.name == RETRIEVAL_TAB).standings for code in TWO)
+    turkish, azerbaijani = (tabs_in(code, data, *submissions)[RETRIEVAL_TAB].standings for code in TWO)
     assert {name: place.rank for name, place in turkish.places.items()} == {"turkish": 1, "only-tr": 2, "azeri": 3}
     # corrected: (1 + 0) / 2 for the model that has half of the queries right
     assert turkish["only-tr"].score == pytest.approx(0.5)
     assert {name: place.rank for name, place in azerbaijani.places.items()} == {"azeri": 1, "turkish": 2}
+
+
+def test_a_submission_that_no_tab_ranks_is_listed_in_one(tmp_path):
+    """Retrieval ranks nobody, because no submission has both T1 and T2; the tab stays for those that have one."""
+    data = make_data(3, languages=TWO)
+    board = make_board([make_scored(f"only-{task}", data, tasks=(task,)) for task in ("T1", "T2", SPANS)], data)
+    write_site(board, tmp_path / "site")
+    pages = {path.name: path.read_text("utf-8") for path in (tmp_path / "site").glob("*.html")}
+    for place, tabs in (("index", tabs_of(board)), ("az", tabs_by_language(board)["az"])):
+        assert {tab.name: list(tab.standings) for tab in tabs} == {RETRIEVAL_TAB: [], SPANS_TAB: ["only-spans"]}
+        assert listed(tabs[0]) == ["only-T1", "only-T2"]
+        assert pages[f"{place}.html"] == pages[f"{place}-spans.html"]
+        assert f'href="{place}-retrieval.html"' in pages[f"{place}.html"]
+
+
+def test_submissions_that_are_ranked_nowhere_share_one_tab():
+    data = make_data(30, languages=TWO)
+    partial = [
+        scored_of("retrieval", data, {("T1", "tur-azj"): [1] * 30}),
+        scored_of("spans", data, {(SPANS, "az"): [[1, 1, 1]] * 30}),
+    ]
+    (tab,) = tabs_of(make_board(partial, data))
+    assert tab.name == ALL_TAB
+    assert set(listed(tab)) == {"retrieval", "spans"}
+
+
+def test_tasks_that_nobody_submitted_have_no_column_and_no_tab():
+    data = make_data(30, languages=TWO)
+    (tab,) = tabs_in("az", data, make_scored("one", data, tasks=("T1", "T3"))).values()
+    assert (tab.name, tab.shown) == (RETRIEVAL_TAB, ("T1", "T3"))
+    (row,) = tab_table(tab).rows
+    assert not any(math.isnan(score.score) for score in row.scores)
+    assert len(row.scores) == 3  # the mean of two tasks, and each
+    assert tabs_in("tr", data, make_scored("one", data, tasks=("T1",))) == {}
 
 
 def test_the_overview_shows_a_language_with_the_score_and_interval_of_its_own_board():
@@ -184,6 +183,21 @@ def test_a_language_in_which_nobody_submitted_a_task_has_no_mean_over_the_tasks(
     tab = Tab(RETRIEVAL_TAB, board, RETRIEVAL, RETRIEVAL, board.retrieval)
     of_languages = {column.key: column.scores for column in tab_table(tab, tabs_by_language(board)).columns[-2:]}
     assert {code: bool(scores) for code, scores in of_languages.items()} == {"tr": True, "az": False}
+
+
+def test_an_extra_task_has_a_column_and_does_not_count():
+    data = make_data(30, languages=TWO, extra=("T4",))
+    old = make_scored("old", data, tasks=RETRIEVAL)
+    submissions = [old, make_scored("new", data, tasks=(*RETRIEVAL, "T4"), seed=1)]
+    board = make_board(submissions, data)
+    assert list(board.by_task["T4"]) == ["new"]
+    assert set(board.retrieval) == {"old", "new"}
+    tab = tabs_in("az", data, *submissions)[RETRIEVAL_TAB]
+    assert (tab.tasks, tab.shown) == (RETRIEVAL, (*RETRIEVAL, "T4"))
+    assert set(tab.standings) == {"old", "new"}
+    alone = make_scored("alone", data, tasks=("T4",))
+    assert listed(tabs_in("az", data, alone, old)[RETRIEVAL_TAB]) == ["old", "alone"]
+    assert list(tabs_in("az", data, alone)[RETRIEVAL_TAB].standings) == ["alone"]
 
 
 def notes_of(*named):
