@@ -25,7 +25,7 @@ def import_paper(directory, *rows):
         for code, fields in row.items():
             for key, text in zip(("Deyim", "Anlam", "Ornek"), fields, strict=False):
                 cells[f"{KEYS[code]}-{key}"] = text
-    return import_source("paper", write_lines(directory / "release.json", release))
+    return import_source("paper", write_lines(directory / "release.json", [json.dumps(release)]))  # one JSON list
 
 
 def account(report):

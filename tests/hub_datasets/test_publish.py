@@ -1,6 +1,6 @@
 """Publishing, and reading back, with the unmodified clients against a Hub on the loopback interface."""
 
-import ast
+import json
 import shutil
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.hub_server import LOSE_ANSWER, READ_TOKEN, Odd, Repository
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.lexicon.entries import Entry
 from turkic_idiom_tasks.lexicon.load import load_lexicon
-from turkic_idiom_tasks.spans import Span
+from turkic_idiom_tasks.spans import LABELS, Span
 from turkic_idiom_tasks.splits import retrieval_split
 from turkic_idiom_tasks.version import __version__
 
@@ -143,6 +143,16 @@ def test_a_commit_of_somebody_else_meanwhile_is_not_overwritten(online_dataset, 
     assert repository.files == {"README.md": b"of somebody else"}
 
 
+LOAD = """
+import json, sys
+from datasets import get_dataset_config_names, load_dataset
+name, revision = sys.argv[1:]
+test = load_dataset(name, "span-tr", split="test", revision=revision)
+configs = get_dataset_config_names(name, revision=revision)
+print(json.dumps([configs, test.to_list(), test.features["ner_tags"].feature.names]))
+"""
+
+
 @pytest.mark.long
 def test_stock_clients_download_and_load_it(online_dataset, command, hub, session_online, lexicon, tmp_path):
     online_dataset("export", lexicon, "--repo", REPO, "--version", "v1.0.0", "--yes")
@@ -155,12 +165,27 @@ def test_stock_clients_download_and_load_it(online_dataset, command, hub, sessio
         assert done.returncode == 0, done.stderr
         dataset = open_dataset(str(tmp_path / revision))
         assert dataset.retrieval("T2", "tur").documents == {f"tur:{TEST}": "bir anlam"}
-    load = "import datasets, sys; print(*datasets.load_dataset(sys.argv[1], 'span-tr', revision=sys.argv[2])['test'])"
-    done = command("python", "-c", load, REPO, pinned, **session_online)
+    done = command("python", "-c", LOAD, REPO, pinned, **session_online)
     assert done.returncode == 0, done.stderr
+    configs, rows, labels = json.loads(done.stdout)
+    assert set(configs) == set(hub_layout(load_lexicon(lexicon)).configs)
     (sentence,) = dataset.sentences("tr")["test"]
     assert sentence.tags == ("B-IDIOM", "I-IDIOM", "O")
-    assert ast.literal_eval(done.stdout) == sentence.document()
+    assert (rows, labels) == ([sentence.document()], list(LABELS))
+
+
+def test_data_on_the_hub_that_cannot_be_read(online, hub):
+    """Another dataset of the cache is the prey of the README; none of it is there to be downloaded first."""
+    repository = hub.repositories["dataset", REPO] = Repository(REPO)
+    block = "---\nconfigs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    path: "
+    path = "../../../datasets--org--private/**/secret.jsonl"
+    repository.main = repository.add({"README.md": f"{block}'{path}'\n---\n".encode(), "x.jsonl": b"{}\n"})
+    for name, message in [
+        (REPO, "is not one inside the folder"),
+        (f"{REPO}@v9.0.0", f"{REPO}@v9.0.0: cannot be read from the Hub: not there"),
+        ("org/absent", "org/absent: cannot be read from the Hub: not there"),
+    ]:
+        assert message in error(online("compare", ".", ".", "--data", name, code=1))  # a command without heavy imports
 
 
 @pytest.mark.long

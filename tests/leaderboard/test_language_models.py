@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +25,11 @@ from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 def metadata(answers_metadata):
     about = {"revision": None, "n_parameters": None, "type": "llm", "pooling": None, "few_shot": 0}
     return lambda name: answers_metadata.model_copy(update=about | {"name": name})
+
+
+@pytest.fixture(scope="module")
+def gold_content(answers_dataset, metadata):
+    return submission_files(metadata("org/gold"), answers_of(answers_dataset, gold))
 
 
 def test_answers_survive_the_files_and_scores_are_those_of_the_scorer(answers_dataset, metadata, tmp_path):
@@ -95,14 +101,40 @@ def test_language_models_have_ranks_traps_and_missed_items_of_their_own(answers_
     assert (missed["recall"]["text"], missed["recall"]["right"]) == (entry.meaning, entry.idiom)
 
 
-def test_people_stand_above_language_models(answers_dataset, metadata, shared_site, tmp_path, capsys):
+@pytest.fixture(scope="module")
+def answers_site(answers_dataset, metadata, gold_content, tmp_path_factory):
+    """A site of two language models, one of which answers with a script; their folders, and the texts of the pages."""
+    place = tmp_path_factory.mktemp("answers")
+    about = metadata("org/near")
+    right = make_submission(place / "submissions", metadata("org/gold"), gold_content)
+    answers = answers_of(answers_dataset, near)
+    hostile = make_submission(place / "submissions", about, submission_files(about, answers))
+    Spoiler(hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
+    folder = place / "site"
+    arguments = ["build", str(place / "submissions"), "--out", str(folder), "--data", answers_dataset.path]
+    assert main(["leaderboard", *arguments]) == 0
+    pages = {path.name: path.read_text("utf-8") for path in folder.rglob("*.html")}
+    return SimpleNamespace(right=right, hostile=hostile, folder=folder, pages=pages)
+
+
+def test_a_site_has_a_page_of_language_models_only_with_such_submissions(answers_site, shared_site):
+    pages, link = answers_site.pages, f'href="models/{answers_site.right.name}.html"'
+    assert (link in pages["language-models.html"], link in pages["index.html"]) == (True, False)  # ranks do not mix
+    assert 'href="language-models.html"' in pages["index.html"]
+    assert "prompt en1, generation" in pages[f"{answers_site.hostile.name}.html"]
+    assert not (shared_site.folder / "language-models.html").exists()
+    assert 'href="language-models.html"' not in (shared_site.folder / "index.html").read_text("utf-8")
+
+
+def test_an_answer_that_is_a_script_is_shown_as_text(answers_site):
+    assert "<script>alert" not in answers_site.pages["language-models.html"]
+    data = (answers_site.folder / "concepts" / f"of-{answers_site.hostile.name}.js").read_text("utf-8")
+    assert "\\u003cscript>alert(1)" in data
+
+
+def test_people_stand_above_language_models_without_a_rank(answers_dataset, metadata, gold_content, tmp_path, capsys):
     place, site = tmp_path / "submissions", tmp_path / "site"
-    names = []
-    for choose in (gold, near):
-        about = metadata(f"org/{choose.__name__}")
-        names.append(make_submission(place, about, submission_files(about, answers_of(answers_dataset, choose))).name)
-    right, hostile = names
-    Spoiler(place / hostile).row(1, "cloze_open.jsonl.gz", answer="<script>alert(1)</script>")
+    make_submission(place, metadata("org/gold"), gold_content)
     turkish, uzbek = ("meaning", "tr"), ("meaning", "uz")
     sound = save_person(place / "people", 1, answers_dataset, {turkish: 4, uzbek: 2})
     save_person(place / "people", 2, answers_dataset, {turkish: 2})
@@ -121,16 +153,6 @@ def test_people_stand_above_language_models(answers_dataset, metadata, shared_si
     assert "left out: 3" in printed
     assert "notes.txt" in printed
 
-    pages = {path.name: path.read_text("utf-8") for path in site.rglob("*.html")}
-    link = f'href="models/{right}.html"'
-    assert (link in pages["language-models.html"], link in pages["index.html"]) == (True, False)  # ranks do not mix
-    assert "<script>alert" not in pages["language-models.html"]
-    assert 'href="language-models.html"' in pages["index.html"]
-    assert "prompt en1, generation" in pages[f"{hostile}.html"]
-    assert "\\u003cscript>alert(1)" in (site / "concepts" / f"of-{hostile}.js").read_text("utf-8")
-    assert not (shared_site.folder / "language-models.html").exists()  # without such submissions
-    assert 'href="language-models.html"' not in (shared_site.folder / "index.html").read_text("utf-8")
-
     file = json.loads((site / "language-models.json").read_text("utf-8"))
     rows = {(row["task"], row["subset"]): row for row in file["people"]}
     # Turkish: 4 of 4 and 2 of 4 are right; Uzbek: 2 of 4, by one person
@@ -139,13 +161,13 @@ def test_people_stand_above_language_models(answers_dataset, metadata, shared_si
         uzbek: (0.5, 0.5, 1, 4),
     }
     assert all(row["low"] < row["main"] < row["high"] for row in rows.values())
-    assert len(file["models"]) == 2
-    first, second, _ = csv.DictReader((site / "language-models.csv").read_text("utf-8").splitlines())
+    assert len(file["models"]) == 1
+    first, second = csv.DictReader((site / "language-models.csv").read_text("utf-8").splitlines())
     assert (first["name"], first["rank"], first["meaning uz"]) == ("People (n = 2)", "", "0.500000")
     assert (second["name"], second["rank"]) == ("org/gold", "1")
 
     def row_of(page):
-        body = re.search('<tbody class="people">(.*?)</tbody>', pages[page], re.DOTALL)[1]
+        body = re.search('<tbody class="people">(.*?)</tbody>', (site / page).read_text("utf-8"), re.DOTALL)[1]
         return re.sub("<[^>]*>", " ", body)
 
     # Corrected for guessing: (.5 - .25) / .75, and over both languages the mean of that and (.75 - .25) / .75

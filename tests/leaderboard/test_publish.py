@@ -70,8 +70,12 @@ def test_a_site_becomes_a_static_space_in_one_commit(leaderboard, hub, tmp_path,
     assert space.files["index.html"] == b"<h1>Leaderboard</h1>"
     assert yaml.safe_load(space.files["README.md"].decode().split("---\n")[1])["sdk"] == "static"
     assert "style.css" in space.files  # of the template: not ours to delete
+    (site / "models" / "a.html").rename(site / "models" / "b.html")
+    changed = leaderboard("publish", site, "--space", SPACE, "--yes")
+    assert "1 added" in changed.stdout
+    assert "models/a.html" in changed.stdout  # left there, and said: nothing on the Hub is ever deleted
+    assert {name for name in space.files if name.startswith("models/")} == {"models/a.html", "models/b.html"}
     assert "nothing has changed" in leaderboard("publish", site, "--space", SPACE, "--yes").stdout
-    assert len(space.commits) == 2
 
 
 @pytest.fixture

@@ -55,6 +55,9 @@ def test_scores_and_intervals_are_those_of_the_pairs(board, submissions, values,
         targets = target_similarities(pairs, of_model)
         assert score.main == spearman(targets[pairs.is_scored], of_model[pairs.is_scored])
         assert board.intervals[submission.id][KEY] == resampled_spearman(pairs, of_model).interval()
+    alone = make_board(submissions[:1], board.data).by_task["STS"]  # its score does not depend on the other
+    (name,) = alone
+    assert alone[name].interval == board.by_task["STS"][name].interval
 
 
 def test_there_is_a_tab_with_ranks_and_the_pages_show_it(board, submissions, tmp_path):
