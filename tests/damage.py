@@ -48,9 +48,12 @@ def byte_damage(draw):
 def _places_in(value, path=()):
     """Every path to a value inside JSON, itself included."""
     yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:12]) if isinstance(value, list) else ()
-    for key, part in inner:
-        yield from _places_in(part, (*path, key))
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _places_in(part, (*path, key))
+    elif isinstance(value, list):
+        for index, part in enumerate(value[:12]):
+            yield from _places_in(part, (*path, index))
 
 
 def _changed_at(value, path, kind, odd):

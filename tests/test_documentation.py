@@ -14,8 +14,8 @@ import re
 import shutil
 import subprocess
 import tomllib
-from collections import namedtuple
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import pytest
@@ -59,7 +59,12 @@ _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
 
-Block = namedtuple("Block", "language line text")  # a fenced block that is run, and the number of its first line
+class Block(NamedTuple):
+    """A fenced block that is run: the language, the number of its first line, and its text."""
+
+    language: str
+    line: int
+    text: str
 
 
 def blocks_of(page):
@@ -67,8 +72,12 @@ def blocks_of(page):
     text = page.read_text("utf-8")
     blocks = list(_BLOCK.finditer(text))
     assert text.count("```") == 2 * len(blocks), f"{page}: a fence is not at the beginning of a line, or never closed"
-    run = [block for block in blocks if block[2] in ("bash", "python") and not _NOT_RUN.fullmatch(block[1])]
-    return [Block(block[2], text.count("\n", 0, block.start(3)) + 1, block[3]) for block in run]
+    found = []
+    for block in blocks:
+        above, language, lines = block.groups()
+        if language in ("bash", "python") and not _NOT_RUN.fullmatch(above):
+            found.append(Block(language, text.count("\n", 0, block.start(3)) + 1, lines))
+    return found
 
 
 def name_of(page):

@@ -356,11 +356,13 @@ def test_a_disk_that_is_full_or_read_only_is_one_line_and_leaves_the_old_content
     commit_folder(folder, OLD, kind="site")
     real = os.fsync
     for n_writes in range(len(NEW) + 1):
-        left = iter(range(n_writes))
+        left = n_writes
 
-        def fail(handle, left=left):
-            if next(left, None) is None:
+        def fail(handle):
+            nonlocal left
+            if left == 0:
                 raise OSError(error, os.strerror(error))
+            left -= 1
             real(handle)
 
         monkeypatch.setattr(os, "fsync", fail)

@@ -323,10 +323,12 @@ def test_a_download_is_links_into_the_cache_of_the_client_and_nowhere_else(tmp_p
         folder.mkdir(parents=True)
     (blobs / "abc").write_text(json.dumps(ROW) + "\n")
     (others / "x.jsonl").write_text("secret\n")
-    for pattern, link in (("*.jsonl", snapshot / "y.jsonl"), ("data/*.jsonl", snapshot / "data" / "x.jsonl")):
+    for pattern, name in (("*.jsonl", "y.jsonl"), ("data/*.jsonl", "data/x.jsonl")):
+        path = snapshot / name
         readme_of(snapshot, f"{PATH}'{pattern}'")
-        link.symlink_to(os.path.relpath(blobs / "abc", link.parent))
-        assert declared_configs(snapshot, cache=blobs) == {"span-tr": {"test": (link,)}}
+        path.symlink_to(os.path.relpath(blobs / "abc", path.parent))
+        assert declared_configs(snapshot, cache=blobs) == {"span-tr": {"test": (path,)}}
+    link = snapshot / "data" / "x.jsonl"
     link.unlink()
     link.symlink_to(others / "x.jsonl")
     assert "leads out of the cache" in message_of(declared_configs, snapshot, cache=blobs)

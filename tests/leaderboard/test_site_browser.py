@@ -181,6 +181,9 @@ def test_the_overview_and_a_language_have_tabs_with_ranks_of_their_own(open_page
     keys = page.locator(".board thead th").evaluate_all("all => all.map(head => head.dataset.key)")
     assert keys == ["rank", "model", "size", "mean", "T1", "T2", "T3", *languages]
     board = shared_site.board if place == "index" else language_boards(shared_site.board)[place]
+    assert [float(rank) for rank in column(page, "rank")[:4]] == [
+        place.rank for place in board.retrieval.places.values()
+    ]
     scores = [float(score) for score in column(page, "mean")[:4]]
     assert scores == pytest.approx([one.score for one in board.retrieval.values()], abs=5e-4)
     assert ("org/turkish" in names(page)) == (place == "index")
