@@ -98,7 +98,7 @@ def scripted(items, texts):
         ("meaning_rivals", "gag", ["J", "I think K", "The answer is (E).", "L"], [8, 9, 4, None]),
     ],
 )
-def test_one_set_has_the_scores_of_our_scorer_and_errors_clustered_by_concept(
+def test_one_set_has_the_shares_of_right_and_unreadable_answers_and_errors_clustered_by_concept(
     run, tmp_path, task, language, texts, answers
 ):
     dataset = current_dataset()
@@ -166,6 +166,7 @@ def test_open_tasks_accept_what_the_scorer_accepts_and_name_the_answers_file(run
     expected = score_open(task, items, read, dataset.lexicon)
     assert scores["accuracy"] == pytest.approx(expected["accepted"], abs=1e-12)
     assert scores["unreadable"] == pytest.approx(expected["unreadable"], abs=1e-12)
+    assert "unjudged" in scores
     if task == "recall":
         assert scores["unjudged"] == pytest.approx(read.count("kitap okumak") / len(items))
     assert log.eval.metadata["judged_answers"] == answers_digest()
@@ -290,6 +291,15 @@ def test_a_log_that_does_not_fit_is_refused_by_name(changed, dataset, change, me
     with pytest.raises(InputError, match=message) as caught:
         read_log(path, dataset)
     assert str(path) in str(caught.value)
+
+
+def test_a_member_of_an_archive_that_repeats_another_is_refused(changed, dataset):
+    path = changed()
+    with ZipFile(path, "a") as file:
+        name = next(name for name in file.namelist() if name.startswith("samples/"))
+        file.writestr("samples/again_epoch_1.json", file.read(name))
+    with pytest.raises(InputError, match=r"\.eval: item 'meaning_az/.*' appears twice"):
+        read_log(path, dataset)
 
 
 @pytest.mark.parametrize("is_answered", [True, False])

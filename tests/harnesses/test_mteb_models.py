@@ -144,7 +144,6 @@ def test_a_local_checkpoint_gets_a_plain_and_five_pooled_names(register, untrain
         ("no-slash=FOLDER", "no-slash", "the name needs two parts"),
         ("org/=FOLDER", "org/", "the name needs two parts"),
         ("a/b/c=FOLDER", "a/b/c", "the name needs two parts"),
-        ("=FOLDER", "", "the name needs two parts"),  # and so only a warning
     ],
 )
 def test_a_malformed_part_is_an_error_when_its_model_is_loaded(register, untrained_bert, caplog, part, name, problem):
@@ -153,11 +152,17 @@ def test_a_malformed_part_is_an_error_when_its_model_is_loaded(register, untrain
         registry = register(f"{part};good/one={untrained_bert}".replace("FOLDER", str(untrained_bert)))
     assert re.search(f"{MODELS_VARIABLE}.*{re.escape(problem)}", caplog.text)
     assert registry["good/one"].load_model(device="cpu").model.get_embedding_dimension() == 32
-    for _ in range(2 if name else 0):
+    for _ in range(2):  # the second time when the models were registered again
         with pytest.raises(InputError, match=f"^{MODELS_VARIABLE}.*{re.escape(problem)}.*$") as caught:
             registry[name].load_model(device="cpu")
         assert "\n" not in str(caught.value)
         register_models(registry)
+
+
+def test_a_part_without_a_name_is_a_warning(register, untrained_bert, caplog):
+    with caplog.at_level(logging.WARNING):
+        register(f"={untrained_bert}")
+    assert "the name needs two parts" in caplog.text
 
 
 def test_the_language_comes_from_the_subset():

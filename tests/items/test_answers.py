@@ -14,9 +14,17 @@ from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, letters, open_promp
 
 def an_item(kind="meaning", language="tr", target=None):
     texts = ("figurative", "literal") if kind == "usage" else ("kızmak", "sevinmek", "küsmek", "bakmak")
-    text = "Ali _____ ve gitti." if kind == "cloze" else "küplere binmek"
-    languages, options = (language, target or language), tuple(map(Option, texts))
-    return Item(f"{kind}_{language}/anger", kind, *languages, "anger", "küplere binmek", text, options, gold=0)
+    return Item(
+        id=f"{kind}_{language}/anger",
+        kind=kind,
+        language=language,
+        target=target or language,
+        concept="anger",
+        idiom="küplere binmek",
+        text="Ali _____ ve gitti." if kind == "cloze" else "küplere binmek",
+        options=tuple(Option(text) for text in texts),
+        gold=0,
+    )
 
 
 @pytest.mark.parametrize(

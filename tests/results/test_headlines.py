@@ -100,17 +100,26 @@ SENTENCES = (
 )
 
 
+def accuracy(sentences, *right):
+    """The headline's accuracy of a model that is right in some of the sentences."""
+    values = [value for is_right in right for value in ((0.9, 0.1, 0.5) if is_right else (0.1, 0.9, 0.5))]
+    return score_subset(Similarities("STS", pairs_of(*sentences), np.array(values))).scores["sense_accuracy"]
+
+
 def test_pairs_in_which_spelling_is_right_count_as_much_as_those_in_which_it_is_wrong():
-    pairs = pairs_of(*SENTENCES)
+    assert accuracy(SENTENCES, True, True, True, True) == 1.0
+    assert accuracy(SENTENCES, True, False, False, False) == pytest.approx(0.5)  # as spelling
+    assert accuracy(SENTENCES, False, True, True, True) == pytest.approx(0.5)
+    assert accuracy(SENTENCES, True, True, False, False) == pytest.approx((1 + 1 / 3) / 2)
 
-    def accuracy(*right):
-        values = [value for is_right in right for value in ((0.9, 0.1, 0.5) if is_right else (0.1, 0.9, 0.5))]
-        return score_subset(Similarities("STS", pairs, np.array(values))).scores["sense_accuracy"]
 
-    assert accuracy(True, True, True, True) == 1.0
-    assert accuracy(True, False, False, False) == pytest.approx(0.5)  # as spelling
-    assert accuracy(False, True, True, True) == pytest.approx(0.5)
-    assert accuracy(True, True, False, False) == pytest.approx((1 + 1 / 3) / 2)
+def test_a_sentence_in_which_spelling_does_not_decide_counts_once():
+    undecided = ("Ece buna kulak astı", "Dinledi sözünü", "Sözünü dinledi")  # n-grams of words know no order
+    sentences = (*SENTENCES, undecided)
+    # of the four others, one in which spelling is right has the weight 2, and three in which it is wrong 2 / 3 each
+    assert accuracy(sentences, False, False, False, False, True) == pytest.approx(1 / 5)
+    assert accuracy(sentences, True, False, False, False, False) == pytest.approx(2 / 5)
+    assert accuracy(sentences, False, True, True, True, False) == pytest.approx(2 / 5)
 
 
 @pytest.mark.parametrize("sentences", [SENTENCES[:1], SENTENCES[1:]])

@@ -18,11 +18,16 @@ from turkic_idiom_tasks.spans import LABELS
 O, B, I = LABELS  # noqa: E741
 
 
+def qrels_of(relevant):
+    return {query: dict.fromkeys(documents, 1) for query, documents in relevant.items()}
+
+
 def pool_of(relevant, own=None):
     """Queries with the relevant ones of four documents, and those of their own concepts."""
+    queries = dict.fromkeys(relevant, "text")
     documents = {f"azj:d{n}": "text" for n in range(4)}
-    qrels = [of and {query: dict.fromkeys(found, 1) for query, found in of.items()} for of in (relevant, own)]
-    return Pool("T1", "tur-azj", RetrievalData(dict.fromkeys(relevant, "text"), documents, *qrels))
+    strict_qrels = None if own is None else qrels_of(own)
+    return Pool("T1", "tur-azj", RetrievalData(queries, documents, qrels_of(relevant), strict_qrels))
 
 
 def test_scores_by_hand():

@@ -267,7 +267,10 @@ def test_a_finished_result_is_used_again_only_if_it_was_computed_alike(turkic, s
     again = turkic(*arguments)
     lines = [line for line in again.stderr.splitlines() if said and said in line]
     assert len(lines) == bool(said)  # once, not for every subset
-    assert again.returncode == 1 if outcome == "refused" else rows_of(again) == first
+    if outcome == "refused":
+        assert again.returncode == 1
+    else:
+        assert rows_of(again) == first
     assert ({path: path.stat().st_mtime_ns for path in records} != stamps) == (outcome == "computed")
 
 
@@ -288,21 +291,10 @@ def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexico
 
 
 def test_settings_that_depart_from_the_defaults_stand_apart(turkic, small_lexicon, untrained_bert):
-    arguments = (
-        "run",
-        "-m",
-        untrained_bert,
-        "-t",
-        "T1",
-        "-l",
-        "az",
-        "--pooling",
-        "first_last",
-        "--data",
-        small_lexicon,
-    )
+    task = ("-t", "T1", "-l", "az", "--data", small_lexicon)
+    model = ("-m", untrained_bert, "--pooling", "first_last")
     for options in ((), ("--set", "dtype=bfloat16"), ("--set", "first_layer=0")):
-        assert turkic(*arguments, *options).returncode == 0
+        assert turkic("run", *model, *task, *options).returncode == 0
     (default,) = find_records(Path("results"))  # what `compare` and `submit` read of this folder
     assert read_header(default).settings["dtype"] == "float32"
     found = {}

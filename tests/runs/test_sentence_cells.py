@@ -45,8 +45,12 @@ span: {{models: [toy/encoder], seeds: [7]}}
 similarity: {{models: [toy/encoder], losses: [cosine], seeds: [7], training: {TRAINING}}}
 idiomaticity: {{models: [toy/encoder], seeds: [7]}}
 """
-REGIMES = ["pretrained", "simcse", "cosine", "pretrained-all-tokens", "simcse-all-tokens", "cosine-all-tokens"]
+PLAIN = [("similarity", "pretrained", None), ("similarity", "simcse", 1), ("similarity", "cosine", 1),
+         ("idiomaticity", "zero-shot", 1), ("idiomaticity", "zero-shot", 2)]  # fmt: skip
+WITH_TOKENS = [("similarity", "pretrained-all-tokens", None), ("similarity", "simcse-all-tokens", 1),
+               ("similarity", "cosine-all-tokens", 1)]  # fmt: skip
 CLASSIFIER_SETTINGS = {"inputs": ["idiom"], "config": {"max_length": 32}, "subtask": "A"}
+REGIMES = [regime for kind, regime, _ in (*PLAIN, *WITH_TOKENS) if kind == "similarity"]
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +72,8 @@ def dataset(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def grid(dataset, untrained_bert, tmp_path_factory):
-    """A finished grid of both kinds, to which idiom tokens were added when all else was finished."""
+def finished(dataset, untrained_bert, tmp_path_factory):
+    """A finished grid of both kinds, and the cells that ran before and when idiom tokens were added."""
     folder = tmp_path_factory.mktemp("grid")
     ran = []
     for tokens in ("[none]", "[none, all]"):
@@ -77,10 +81,13 @@ def grid(dataset, untrained_bert, tmp_path_factory):
         grid = open_grid(read_grid_file(folder / "grid.yaml"), dataset, folder / "out")
         outcomes = list(grid.run())
         assert {outcome.error for outcome in outcomes} == {None}
-        ran.append([(outcome.cell.regime, outcome.cell.seed) for outcome in outcomes])
-    similarity = list(zip(REGIMES, (None, 1, 1) * 2, strict=True))
-    assert ran == [[*similarity[:3], ("zero-shot", 1), ("zero-shot", 2)], similarity[3:]]
-    return grid
+        ran.append([(outcome.cell.kind, outcome.cell.regime, outcome.cell.seed) for outcome in outcomes])
+    return grid, ran
+
+
+@pytest.fixture(scope="module")
+def grid(finished):
+    return finished[0]
 
 
 @pytest.fixture
@@ -137,7 +144,11 @@ def idiomaticity_headers(grid):
     return [header for cell, header in grid.headers().items() if cell.kind == "idiomaticity"]
 
 
-def test_a_batch_size_or_a_seed_adds_cells_and_leaves_finished_ones_as_they_are(grid, open_text, untrained_bert):
+def test_tokens_a_batch_size_or_a_seed_add_cells_and_leave_finished_ones_as_they_are(
+    finished, open_text, untrained_bert
+):
+    grid, ran = finished
+    assert ran == [PLAIN, WITH_TOKENS]
     assert list(grid.run()) == []
     text = GRID.format(model=untrained_bert, tokens="[none]", training=TRAINING)
     for old, new, n_missing in (("batch_size: 8", "batch_size: 16", 2 + 2), ("seeds: [1, 2]", "seeds: [1, 3]", 1)):
@@ -266,25 +277,36 @@ def test_sibling_figures_are_those_that_the_papers_print():
     assert max(chengyu) == 0.844  # "Chinese-RoBERTa-WWM receives the best fine-tuning performance on iSTS data"
 
 
-def test_select_asks_the_better_classifier_and_sentences_teach(grid, open_part, make_untrained, tmp_path):
-    """`seed-1` always says literal; `seed-2`, which is better, always idiomatic, so every idiom is replaced."""
-    encoder = make_untrained(tokenizer={"mask_token": "gece"})
-    classifier = load_classifier(str(encoder), seed=1)
-    for seed, score, bias in ((1, 0.5, [-99.0, 99.0]), (2, 0.9, [99.0, -99.0])):
+@pytest.mark.parametrize(
+    ("f1", "asked", "same_as", "share"),
+    [((0.9, 0.5), "seed-1", "pretrained", 0), ((0.5, 0.9), "seed-2", "pretrained-all-tokens", 1)],
+)
+def test_select_asks_the_better_classifier(grid, open_part, untrained_bert, tmp_path, f1, asked, same_as, share):
+    """`seed-1` always says literal, so nothing is replaced; `seed-2` would have everything replaced."""
+    classifier = load_classifier(str(untrained_bert), seed=1)
+    for seed, score, bias in ((1, f1[0], [-99.0, 99.0]), (2, f1[1], [99.0, -99.0])):
         with torch.no_grad():
             classifier.model.classifier.bias[:] = torch.tensor(bias)
         scores = {"seed": seed, "best_epoch": 1, "development_f1": score, "test_f1": score, "low": 0.0, "high": 1.0}
         save_classifier(classifier, tmp_path / "classifiers" / f"seed-{seed}", scores, CLASSIFIER_SETTINGS)
+    part = open_part(f"losses: [], idiom_tokens: [select], idiomaticity_classifier: {tmp_path / 'classifiers'}")
+    assert [outcome.error for outcome in part.run()] == [None]
+    assert spearman(part, "pretrained-select-tokens") == pytest.approx(spearman(grid, same_as), abs=1e-6)
+    tokens = header_of(part, "pretrained-select-tokens").training.outcome["idiom_tokens"]
+    assert tokens["classifier"] == str(tmp_path / "classifiers" / asked)
+    everywhere = header_of(grid, "pretrained-all-tokens").training.outcome["idiom_tokens"]
+    for sentences in ("training", "test"):
+        assert tokens[sentences]["replaced"] == share * everywhere[sentences]["replaced"]
+
+
+def test_an_encoder_with_tokens_learns_from_sentences_first(open_part, make_untrained, tmp_path):
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("ev baş boş\n\nsu ev yol\n", encoding="utf-8")
-    keys = f"losses: [], seeds: [1], idiom_tokens: [select], idiomaticity_classifier: {tmp_path / 'classifiers'}"
-    part = open_part(f"{keys}, pretrain_sentences: {sentences}, pretrain_epochs: 3", model=encoder)
-    assert [outcome.error for outcome in part.run()] == [None]
-    training = header_of(part, "pretrained-select-tokens-mlm").training
+    keys = f"losses: [], seeds: [1], idiom_tokens: [all], pretrain_sentences: {sentences}, pretrain_epochs: 3"
+    grid = open_part(keys, model=make_untrained(tokenizer={"mask_token": "gece"}))
+    assert [outcome.error for outcome in grid.run()] == [None]
+    training = header_of(grid, "pretrained-all-tokens-mlm").training
     tokens = training.outcome["idiom_tokens"]
-    assert tokens["classifier"] == str(tmp_path / "classifiers" / "seed-2")
-    everywhere = header_of(grid, "pretrained-all-tokens").training.outcome["idiom_tokens"]
-    assert (tokens["test"], tokens["training"]) == (everywhere["test"], everywhere["training"])
     assert (tokens["pretraining"]["n_sentences"], tokens["pretraining"]["n_with_token"]) == (2, 1)
     assert (tokens["config"]["pretrain_epochs"], training.seed) == (3, 1)
 

@@ -6,11 +6,13 @@ once, in tests/harnesses/test_wheel.py.
 
 import pytest
 
+import turkic_idiom_tasks
 from hub_datasets.judge import read_explanations
 from tests.items.model_server import answering
 from tests.llm_server import running_llm
 from tests.lm_eval_runs import results_of
 from tests.warm_commands import WarmCommands
+from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.harnesses import TASK_FOLDER
 
@@ -30,11 +32,17 @@ def test_the_stock_command_with_classifier_examples_limit_and_other_data(
     result, samples = results_of(tmp_path / "out")
     assert set(samples) == {"turkic_idiom_span_tr", "turkic_idiom_span_tr_xml", "turkic_idiom_span_tr_native"}
     assert result["group_subtasks"]["turkic_idiom_span"] == ["turkic_idiom_span_tr"]  # Azerbaijani is not annotated
+    dataset = open_dataset(str(turkish_only))
     said = " ".join((run.stdout + run.stderr).split())
     absent = ", ".join(f"turkic_idiom_span_{code}" for code in ("az", "tk", "uz"))
     assert f"{turkish_only} has no data for {absent}; left out of the groups" in said
     assert f"turkic_idiom_span_tr: only 4 test sentences in {turkish_only}; read the interval, not the score" in said
     # what decided the result stands in it
+    for task in samples:
+        config = result["configs"][task]
+        assert config["metadata"]["data"] == str(turkish_only)
+        assert config["metadata"]["data_revision"] == dataset.revision
+        assert config["metadata"]["turkic_idiom_tasks"] == turkic_idiom_tasks.__version__
     settings = result["config"]
     assert (settings["model"], settings["model_dtype"]) == ("token-classifier", "torch.float32")
     assert settings["model_sha"] == folder_revision(first_letter_classifier)

@@ -121,10 +121,7 @@ def test_a_test_text_of_another_language_counts_and_a_development_query_may_not_
     assert found.dropped_for_test == 1
 
 
-def test_each_regime_pairs_the_right_languages_and_too_few_pairs_are_refused():
-    few = dataset(tr=[entry(key) for key in (TEST[0], DEVELOPMENT[0], *TRAIN[:10])])
-    with pytest.raises(InputError, match="10 to train on and 1 development queries"):
-        build_regime(few, "tr-only")
+def test_each_regime_pairs_the_right_languages():
     made = dataset(**{
         code: [entry(key, idiom=f"{code} x {name(n)}", meaning=f"{code} y {name(n)}") for n, key in enumerate(IDS)]
         for code in LANGUAGES
@@ -181,3 +178,9 @@ def test_negatives_are_never_a_meaning_of_the_idiom_nor_of_another_language():
     assert [row[2] for row in labelled_pairs(pairs, negatives=0, rng=np.random.default_rng(1))] == [1.0] * 36
     few = [Pair("a", "tr", "bir", "anlam"), Pair("b", "tr", "iki", "anlam")]  # there is no other meaning
     assert [row[2] for row in labelled_pairs(few, negatives=1, rng=np.random.default_rng(1))] == [1.0, 1.0]
+
+
+def test_too_few_pairs_are_refused_with_their_number():
+    made = dataset(tr=[entry(key) for key in (TEST[0], DEVELOPMENT[0], *TRAIN[:10])])
+    with pytest.raises(InputError, match="10 to train on and 1 development queries"):
+        build_regime(made, "tr-only")

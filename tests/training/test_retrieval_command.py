@@ -12,20 +12,43 @@ import pytest
 import typer
 
 from tests.dataset.conftest import write_config
+from tests.training.toy_task import IDIOM, MEANING
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.cli.finetune import finetune_app, settings_of
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.lexicon.entries import Concept, Entry
+from turkic_idiom_tasks.lexicon.load import write_lexicon
+from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.training.cards import RETRIEVAL_RECORD
 from turkic_idiom_tasks.training.config import IdiomaticityConfig, RetrievalConfig, SimilarityOptions, SpanConfig
 from turkic_idiom_tasks.training.regimes import build_regime
 
 
-def test_the_command_tunes_and_saves_and_prints_results_alone(sentence_model, grid_data, tmp_path, capsys, monkeypatch):
+@pytest.fixture
+def learnable(tmp_path):
+    """Folder of a lexicon with 98 Azerbaijani concepts whose meanings follow from the words of their idioms."""
+    rows = []
+    for n in range(98):
+        idiom = f"{IDIOM[n % 7]} {IDIOM[n // 7 % 7]} {'ev ' * (n // 49)}".strip()
+        meaning = f"{MEANING[n % 7]} {MEANING[n // 7 % 7]} {'gece ' * (n // 49)}".strip()
+        rows.append(Entry(f"c-{n}", idiom, meaning))
+    write_lexicon(tmp_path / "lexicon", [Concept(row.concept, "gloss") for row in rows], {"az": rows})
+    return tmp_path / "lexicon"
+
+
+def task_score(model, data, folder):
+    """The nDCG of T2 in Azerbaijani that `turkic-idiom run` gives a model."""
+    assert main(["run", "-m", str(model), "-t", "T2", "-o", str(folder), "--data", str(data)]) == 0
+    (record,) = find_records(folder)
+    return read_header(record).scores("T2", "azj")["ndcg"]
+
+
+def test_the_command_tunes_and_saves_and_prints_results_alone(sentence_model, learnable, tmp_path, capsys, monkeypatch):
     """The trainer of transformers prints its logs to stdout as soon as stderr is a terminal."""
     folder = tmp_path / "mine"
     command = ["finetune", "retrieval", "-m", str(sentence_model), "--regime", "monolingual", "--language", "az"]
-    command += ["--set", "epochs=2", "--set", "learning_rate=5e-3", "--data", str(grid_data), "--out", str(folder)]
+    command += ["--set", "epochs=6", "--set", "learning_rate=5e-3", "--data", str(learnable), "--out", str(folder)]
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, 120))
     shown = []
@@ -42,10 +65,12 @@ def test_the_command_tunes_and_saves_and_prints_results_alone(sentence_model, gr
     assert printed.startswith("monolingual, az: ")
     assert "eval_ndcg" not in printed
     record = json.loads((folder / RETRIEVAL_RECORD).read_text())
-    data = build_regime(open_dataset(str(grid_data)), "monolingual", language="az")
+    data = build_regime(open_dataset(str(learnable)), "monolingual", language="az")
     assert record["data"]["training_pairs"] == len(data.pairs)
     for text in (f"{record['untuned_ndcg']:.4f}", f"{record['tuned_ndcg']:.4f}", str(folder)):
         assert text in printed
+    untuned = task_score(sentence_model, learnable, tmp_path / "untuned")
+    assert task_score(folder, learnable, tmp_path / "tuned") > untuned + 0.1  # on concepts never trained on
     assert main(command) == 2  # the folder exists now
     assert "exists already" in capsys.readouterr().err
 
