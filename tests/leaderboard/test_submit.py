@@ -128,6 +128,19 @@ def test_one_submission_for_each_pooling(encoder, packed, refused):
     refused("--pooling 'max': not in the results; they have cls, mean", encoder, poolings=("max",))
 
 
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({"pooling": "mean"}, "encoder"), ({"pooling": "mean", "max_length": 128}, "sentence-encoder")],
+)
+def test_the_pooling_is_the_models_own_where_run_states_it_and_a_choice_in_a_grid(
+    packed, tmp_path, submission_dataset, settings, expected
+):
+    path = tmp_path / f"record{SUFFIX}"
+    keep_rankings(path, submission_dataset, "T2", "tur", model="org/encoder", settings=settings)
+    (submission,) = packed(path, regime="pretrained")
+    assert (submission.metadata.type, submission.metadata.pooling) == (expected, "mean")
+
+
 def test_the_speed_is_the_one_that_was_measured_over_most_texts(packed, tmp_path, submission_dataset):
     measured = {
         "T1": Throughput(n_texts=100, seconds=0.5, device="cold start"),

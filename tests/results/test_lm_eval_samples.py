@@ -74,6 +74,16 @@ def test_of_a_run_over_several_prompts_the_first_counts_and_invisible_letters_do
     assert read(OPEN, ask_again).prompt == "en1"
 
 
+@pytest.mark.parametrize("missing", ["configs", "n-shot"])
+def test_results_that_do_not_say_of_which_data_they_are_are_refused(item_lexicon, logged, tmp_path, missing):
+    dataset = open_dataset(str(item_lexicon))
+    configs = {MEANING: {"metadata": {"data_revision": dataset.revision}}}
+    results = {"samples": {MEANING: logged[MEANING]}, "configs": configs, "n-shot": {MEANING: 0}}
+    write_samples(tmp_path, results | {missing: {}})
+    with pytest.raises(InputError, match=f"results_2026.json: does not say which data {MEANING} is of"):
+        list(read_samples(tmp_path / f"samples_{MEANING}_2026.jsonl", dataset))
+
+
 def test_a_report_may_be_of_a_part_of_the_items(read):
     def leave_one_out(rows):
         rows[:] = [row for row in rows if row["doc"]["id"] != rows[0]["doc"]["id"]]
