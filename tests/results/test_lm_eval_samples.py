@@ -30,11 +30,12 @@ def read(item_lexicon, logged, tmp_path):
     """Writes the rows of a task, changed by a function, as the command does, and reads the file."""
     dataset = open_dataset(str(item_lexicon))
 
-    def read_changed(task, change=lambda rows: None, *, data=dataset, is_partial=False):
+    def read_changed(task, change=lambda rows: None, *, data=dataset, is_partial=False, missing=()):
         rows = json.loads(json.dumps(logged[task]))
         change(rows)
         configs = {task: {"metadata": {"data_revision": dataset.revision}}}
-        write_samples(tmp_path, {"samples": {task: rows}, "configs": configs, "n-shot": {task: 0}})
+        results = {"samples": {task: rows}, "configs": configs, "n-shot": {task: 0}}
+        write_samples(tmp_path, results | {name: {} for name in missing})
         (first, *_) = read_samples(tmp_path / f"samples_{task}_2026.jsonl", data, is_partial=is_partial)
         return next(iter(first.predictions.values()))
 
@@ -75,13 +76,9 @@ def test_of_a_run_over_several_prompts_the_first_counts_and_invisible_letters_do
 
 
 @pytest.mark.parametrize("missing", ["configs", "n-shot"])
-def test_results_that_do_not_say_of_which_data_they_are_are_refused(item_lexicon, logged, tmp_path, missing):
-    dataset = open_dataset(str(item_lexicon))
-    configs = {MEANING: {"metadata": {"data_revision": dataset.revision}}}
-    results = {"samples": {MEANING: logged[MEANING]}, "configs": configs, "n-shot": {MEANING: 0}}
-    write_samples(tmp_path, results | {missing: {}})
+def test_results_that_do_not_say_of_which_data_they_are_are_refused(read, missing):
     with pytest.raises(InputError, match=f"results_2026.json: does not say which data {MEANING} is of"):
-        list(read_samples(tmp_path / f"samples_{MEANING}_2026.jsonl", dataset))
+        read(MEANING, missing=[missing])
 
 
 def test_a_report_may_be_of_a_part_of_the_items(read):

@@ -48,7 +48,7 @@ def read_model_lines(kind: type[T], path: Path, advice: str) -> Iterator[T]:
 def checked(
     kind: type[SettingsKind], settings: Mapping[str, object], *, place: str = "", exit_code: int = 2
 ) -> SettingsKind:
-    """Return settings as one of the classes above; InputError names what cannot be used.
+    """Return settings as a model of this kind; InputError names what cannot be used.
 
     The place begins the message. The exit code is that of an argument unless it is given.
     """

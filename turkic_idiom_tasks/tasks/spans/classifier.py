@@ -160,12 +160,11 @@ def encode_words(
     """
     # Lower-cased here, by language, because a tokenizer that does it knows no dotless i. Of words in capitals it knows
     # pieces alone (GÜ LER YÜZ LÜ), so a tagger misses their idioms and marks others.
-    is_lowering = lowers_case(tokenizer)
+    is_uncased = lowers_case(tokenizer)
     read = []
     for words, code in zip(sentences, languages, strict=True):
-        if is_lowering or "".join(words).isupper():
-            words = [lower(word, LANGUAGES[code]) for word in words]
-        read.append(list(words))
+        is_lowered = is_uncased or "".join(words).isupper()
+        read.append([lower(word, LANGUAGES[code]) if is_lowered else word for word in words])
     windows = {} if overlap is None else {"stride": overlap, "return_overflowing_tokens": True}
     return tokenizer(read, is_split_into_words=True, truncation=True, max_length=max_length, **windows)
 
