@@ -8,7 +8,7 @@ the lower one. The pages have this fact for all pairs, one bit each, and rank ag
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -53,11 +53,48 @@ class Standings(dict[str, Score]):
 
     @cached_property
     def is_better(self) -> npt.NDArray[np.bool_]:
-        """(M, M) whether the model of the row is significantly better than that of the column, which stands below."""
+        """(M, M) whether the model of the row is significantly better than that of the column, which stands below.
+
+        It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the
+        difference. All models are resampled with the same draws over the same concepts.
+        """
         # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one
         # The draws of hundreds of models take much memory, so they are given up
         models, self._models = self._models, []
-        return better_pairs(models)
+        is_better = np.zeros((len(models), len(models)), dtype=bool)
+        if len(models) < 2:
+            return is_better
+        scores = np.array([model.score for model in models])
+        reach = np.array([model.reach for model in models])
+        influences = np.stack([model.influence for model in models])
+        has_undefined = np.array([np.isnan(model.draws).any() for model in models])
+        # The draw that has _FEW_DRAWS below it, and the one that has as many above it
+        low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
+        for upper in range(len(models) - 1):
+            gaps = scores[upper] - scores[upper + 1 :]
+            # A smaller gap could be the work of a few concepts alone, whatever its interval
+            is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
+            lower = upper + 1 + np.flatnonzero(is_large)
+            if not len(lower):
+                continue
+            tails = tail_probabilities(influences[upper] - influences[lower])
+            is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[lower]
+            # To sort the draws of every pair would be slow for hundreds of models. The lower end of the interval is
+            # above 0 if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the
+            # edge.
+            n_below_end = np.floor(tails * (RESAMPLES - 1))
+            threshold = models[upper].draws - _SAME
+            # Apart from _FEW_DRAWS of either, all draws of the upper model lie above all draws of the other
+            are_apart = (low[upper] - _SAME > high[lower]) & (n_below_end >= 2 * _FEW_DRAWS) & ~is_undefined
+            is_better[upper, lower[are_apart]] = True
+            for pair in np.flatnonzero(~are_apart).tolist():
+                place = lower[pair]
+                n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
+                if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
+                    is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
+                else:
+                    is_better[upper, place] = n_not_above <= n_below_end[pair]
+        return is_better
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -78,45 +115,3 @@ class Standings(dict[str, Score]):
         """Return `is_better` above the diagonal, row by row, in base64 with one bit for each pair."""
         above_diagonal = self.is_better[np.triu_indices(len(self), 1)]
         return base64.b64encode(np.packbits(above_diagonal).tobytes()).decode("ascii")
-
-
-def better_pairs(models: Sequence[Resampled]) -> npt.NDArray[np.bool_]:
-    """Return (M, M) whether the model of the row is significantly better than that of the column.
-
-    It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the difference.
-    The models are resampled with the same draws over the same concepts, and the best stands first; each is compared
-    with those after it.
-    """
-    is_better = np.zeros((len(models), len(models)), dtype=bool)
-    if len(models) < 2:
-        return is_better
-    scores = np.array([model.score for model in models])
-    reach = np.array([model.reach for model in models])
-    influences = np.stack([model.influence for model in models])
-    has_undefined = np.array([np.isnan(model.draws).any() for model in models])
-    # The draw that has _FEW_DRAWS below it, and the one that has as many above it
-    low, high = np.array([np.partition(model.draws, _CUTS)[_CUTS] for model in models]).T
-    for upper in range(len(models) - 1):
-        gaps = scores[upper] - scores[upper + 1 :]
-        # A smaller gap could be the work of a few concepts alone, whatever its interval
-        is_large = (gaps > FEW * np.maximum(reach[upper], reach[upper + 1 :])) & (gaps > _SAME)
-        lower = upper + 1 + np.flatnonzero(is_large)
-        if not len(lower):
-            continue
-        tails = tail_probabilities(influences[upper] - influences[lower])
-        is_undefined = np.isnan(tails) | has_undefined[upper] | has_undefined[lower]
-        # To sort the draws of every pair would be slow for hundreds of models. The lower end of the interval is above 0
-        # if fewer draws than lie below it are not, so they are counted, and sorted only for a pair at the edge.
-        n_below_end = np.floor(tails * (RESAMPLES - 1))
-        threshold = models[upper].draws - _SAME
-        # Apart from _FEW_DRAWS of either, all draws of the upper model lie above all draws of the other
-        are_apart = (low[upper] - _SAME > high[lower]) & (n_below_end >= 2 * _FEW_DRAWS) & ~is_undefined
-        is_better[upper, lower[are_apart]] = True
-        for pair in np.flatnonzero(~are_apart).tolist():
-            place = lower[pair]
-            n_not_above = int(np.count_nonzero(models[place].draws >= threshold))
-            if is_undefined[pair] or n_not_above == n_below_end[pair] + 1:
-                is_better[upper, place] = difference(models[upper], models[place]).interval().low > _SAME
-            else:
-                is_better[upper, place] = n_not_above <= n_below_end[pair]
-    return is_better
