@@ -64,34 +64,27 @@ class Board:
     @cached_property
     def means(self) -> dict[str, dict[str, Resampled]]:
         """Return task -> id -> the mean headline of the task's subsets that count, of submissions with each of them."""
-        by_task = {}
-        for task in self.data.tasks:
-            # A mean over other languages is the score of another task
-            names = [subset.name for subset in self.data.counted if subset.task == task]
-            by_task[task] = _complete_means([self.headlines[task, name] for name in names])
-        return by_task
-
-    def _rank_over(self, tasks: Collection[str]) -> Standings:
-        """Return the standings of the submissions that have all of these tasks, by their mean over the tasks."""
-        # In a small lexicon no subset of T1 has a headline, and then the mean is over the other tasks
-        counted = {subset.task for subset in self.data.counted}
-        parts = [scores for task, scores in self.means.items() if task in tasks and task in counted]
-        return Standings(_complete_means(parts))
+        # In a small lexicon no subset of T1 has a headline. It is not among these tasks, and no rank needs it.
+        headlines: dict[str, list[Mapping[str, Resampled | None]]] = {}
+        for subset in self.data.counted:
+            headlines.setdefault(subset.task, []).append(self.headlines[subset.task, subset.name])
+        # A mean over other languages is the score of another task
+        return {task: _complete_means(of_task) for task, of_task in headlines.items()}
 
     @cached_property
     def overall(self) -> Standings:
         """Return the standings over all tasks but the extra ones, without the submissions that lack a task."""
-        return self._rank_over([task for task in self.data.tasks if task not in EXTRA_TASKS])
+        return Standings(_complete_means([scores for task, scores in self.means.items() if task not in EXTRA_TASKS]))
 
     @cached_property
     def retrieval(self) -> Standings:
         """Return the standings over the retrieval tasks."""
-        return self._rank_over(RETRIEVAL_TASKS)
+        return Standings(_complete_means([scores for task, scores in self.means.items() if task in RETRIEVAL_TASKS]))
 
     @cached_property
     def by_task(self) -> Mapping[str, Standings]:
         """Return task -> the standings over it alone."""
-        return {task: Standings(scores) for task, scores in self.means.items()}
+        return {task: Standings(self.means.get(task, {})) for task in self.data.tasks}
 
     def of_subset(self, subset: SubsetItems) -> dict[str, ScoredSubset]:
         """Return id -> the score of a subset, of the submissions that have it."""
@@ -108,12 +101,6 @@ def score_submission(submission: Submission) -> ScoredSubmission:
     keys = sorted(submission.predictions, key=usual_order)
     scores = tuple(score_subset(submission.predictions[key]) for key in keys)
     return ScoredSubmission(submission.id, submission.metadata, scores)
-
-
-def extra_tasks(submissions: Iterable[ScoredSubmission]) -> list[str]:
-    """Return the extra tasks that somebody submitted."""
-    submitted = {score.task for submission in submissions for score in submission.subsets}
-    return [task for task in EXTRA_TASKS if task in submitted]
 
 
 def of_tasks(submissions: Iterable[ScoredSubmission], tasks: Collection[str]) -> list[ScoredSubmission]:

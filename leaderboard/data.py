@@ -1,13 +1,13 @@
 """Data that a leaderboard is computed on: every query, sentence, pair and item, with its right answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
+from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, counted
@@ -97,13 +97,16 @@ class BoardData:
         return tuple(code for code in LANGUAGES if code in present)
 
 
-def board_data(dataset: Dataset, *, extra: Sequence[str] = ()) -> BoardData:
-    """Return the subsets of a dataset for encoders and taggers: those of the paper's tasks and of `extra` ones."""
+def board_data(dataset: Dataset, *, submitted: Collection[str] = ()) -> BoardData:
+    """Return the subsets of a dataset for encoders and taggers.
+
+    T4 and STS are not tasks of the paper, so they are there only if they are among the tasks that were submitted.
+    """
     subsets = []
-    for task in (*PAPER_TASKS, *extra):
-        if task != STS:
+    for task in TASKS:
+        if task in PAPER_TASKS or task in submitted:
             subsets += [_queries(dataset, task, name) for name in dataset.subsets(task)]
-    for name in dataset.pair_subsets(STS) if STS in extra else ():
+    for name in dataset.pair_subsets(STS) if STS in submitted else ():
         pairs = dataset.pairs(STS, name)
         # Pairs that are not scored are there for their similarity alone, which is the target of others
         scored = [row for row, is_scored in zip(pairs.rows, pairs.is_scored, strict=True) if is_scored]

@@ -20,10 +20,9 @@ from leaderboard import formats
 from leaderboard.board import Board, ScoredSubmission
 from leaderboard.data import BoardData
 from leaderboard.formats import SubmissionJson, SubsetScoresJson, schema_path
-from leaderboard.ranking import Score, Standings
+from leaderboard.ranking import Standings
 from leaderboard.scripts import short_numbers
 from leaderboard.submission import NAME
-from leaderboard.tables import badges
 from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
 from turkic_idiom_tasks.results.people import PEOPLE, n_people
@@ -54,6 +53,7 @@ def records_of(board: Board) -> Records:
         submission = board.by_id[name]
         subsets = []
         for score in submission.subsets:
+            interval = board.main(submission, score).interval
             row = SubsetScoresJson(
                 task=score.task,
                 subset=score.subset,
@@ -61,7 +61,9 @@ def records_of(board: Board) -> Records:
                 n=score.n,
                 small_n=score.n < SMALL_N,
                 main=score.main,
-                **_ends(board.main(submission, score)),
+                low=interval.low,
+                high=interval.high,
+                reliable=interval.is_reliable,
                 headline=score.headline.score if score.headline else None,
                 scores=dict(sorted(score.scores.items())),
             )
@@ -69,7 +71,7 @@ def records_of(board: Board) -> Records:
         tasks = {task: place for task, of_task in board.by_task.items() if (place := _standing(of_task, name))}
         records[name] = SubmissionJson(
             id=name,
-            badges=list(badges(name, board)),
+            badges=["recomputed", "reproduced"] if name in board.reproduced else ["recomputed"],
             metadata=submission.metadata.model_dump(),
             overall=_standing(board.overall, name),
             retrieval=_standing(board.retrieval, name),
@@ -79,36 +81,45 @@ def records_of(board: Board) -> Records:
     return records
 
 
+def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
+    standing = standings.get(name)
+    if standing is None:
+        return None
+    rank, group, _ = standings.places[name]
+    low, high = standing.interval.low, standing.interval.high
+    return formats.StandingJson(
+        rank=rank, group=group, score=standing.score, low=low, high=high, reliable=standing.interval.is_reliable
+    )
+
+
 def leaderboard_file(board: Board, records: Records) -> formats.LeaderboardFile:
     """Return every figure of a leaderboard with its metadata; an undefined score is null."""
     other_editions = []
     for name, metadata in board.other_editions.items():
         other = formats.OtherEditionJson(id=name, edition=metadata.edition, metadata=metadata.model_dump())
         other_editions.append(other)
+    people = []
+    for (task, subset), of_people in board.people.items():
+        interval = of_people.resampled.interval()
+        answers = formats.PeopleJson(
+            task=task,
+            subset=subset,
+            n_people=len(of_people.names),
+            n_items=of_people.n_items,
+            main=of_people.resampled.score,
+            low=interval.low,
+            high=interval.high,
+            reliable=interval.is_reliable,
+            best=round(of_people.best, 6),
+        )
+        people.append(answers)
     return formats.LeaderboardFile(
         schema_file=schema_path("leaderboard"),
         data=formats.DataJson.model_validate(board.data),
         models=list(records.values()),
         other_editions=other_editions,
-        people=_people(board),
+        people=people,
     )
-
-
-def _people(board: Board) -> list[formats.PeopleJson]:
-    people = []
-    for (task, name), of_people in board.people.items():
-        resampled = of_people.resampled
-        answers = formats.PeopleJson(
-            task=task,
-            subset=name,
-            n_people=len(of_people.names),
-            n_items=of_people.n_items,
-            main=resampled.score,
-            **_ends(Score(resampled.score, resampled.interval())),
-            best=round(of_people.best, 6),
-        )
-        people.append(answers)
-    return people
 
 
 def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats.ScoresFile:
@@ -123,7 +134,7 @@ def scores_file(submission: ScoredSubmission, record: SubmissionJson) -> formats
     return formats.ScoresFile(schema_file=schema, submission=record, items="../items.json", values=values)
 
 
-def to_csv(board: Board, records: Records) -> str:
+def to_csv(board: Board, file: formats.LeaderboardFile) -> str:
     """Return a row per submission: metadata, ranks, and main score with interval per subset; before them the people."""
     data = board.data
     columns = ["id", *_METADATA, "texts_per_second", "device", "badges", "rank", "group"]
@@ -131,12 +142,12 @@ def to_csv(board: Board, records: Records) -> str:
     for subset in data.subsets:
         columns += _with_interval(f"{subset.task} {subset.name}")
     rows: list[dict[str, Any]] = []
-    for of_people in _people(board):
+    for of_people in file.people:
         rows = rows or [{"id": PEOPLE, "name": f"People (n = {n_people(board.people.values())})", "type": PEOPLE}]
         names = _with_interval(f"{of_people.task} {of_people.subset}")
         figures = (of_people.main, of_people.low, of_people.high, int(of_people.reliable))
         rows[0] |= dict(zip(names, figures, strict=True))
-    for record in records.values():
+    for record in file.models:
         row: dict[str, Any] = {"id": record.id, "parameters": record.metadata["n_parameters"]} | record.metadata
         row["badges"] = " ".join(record.badges)
         if record.overall:
@@ -164,19 +175,6 @@ def to_csv(board: Board, records: Records) -> str:
 def _with_interval(title: str, between: str = " ") -> list[str]:
     """Return the columns of a score, the ends of its interval, and whether that is reliable, as 1 or 0."""
     return [title, f"{title}{between}low", f"{title}{between}high", f"{title}{between}reliable"]
-
-
-def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
-    standing = standings.get(name)
-    if standing is None:
-        return None
-    rank, group, _ = standings.places[name]
-    return formats.StandingJson(rank=rank, group=group, score=standing.score, **_ends(standing))
-
-
-def _ends(score: Score) -> dict[str, Any]:
-    """Return the fields of an interval, which every record of a score has."""
-    return {"low": score.interval.low, "high": score.interval.high, "reliable": score.interval.is_reliable}
 
 
 def every_eval_ever_files(

@@ -63,7 +63,7 @@ class Pages:
         about = [("how-to-read.html", "How to read this"), ("data.html", "Data"), ("paper.html", "The paper's tables")]
         of_tasks = []
         for task in self._data.tasks:
-            of_tasks.append((_task_file(task), f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
+            of_tasks.append((f"{task.lower()}.html", f"{TASK_FORMS[task].capitalize()} ({TASK_LABELS[task]})"))
         navigation = [  # (title, links); a group of one link is that link
             ("", [("index.html", "Overview")]),
             ("Languages", [(f"{code}.html", LANGUAGES[code].name) for code in self._data.languages]),
@@ -99,7 +99,7 @@ class Pages:
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:
-            file = _task_file(task)
+            file = f"{task.lower()}.html"
             page = self._page(
                 "task.html",
                 TASK_TITLES[task] if task == SPANS else f"{TASK_LABELS[task]}: {TASK_TITLES[task]}",
@@ -124,8 +124,9 @@ class Pages:
         for file, of_kind in zip(("leaderboard", "language-models"), self._boards, strict=False):
             records = exports.records_of(of_kind)
             boards.append((of_kind, records))
-            yield f"{file}.csv", exports.to_csv(of_kind, records).encode()
-            yield f"{file}.json", _json(exports.leaderboard_file(of_kind, records))
+            content = exports.leaderboard_file(of_kind, records)
+            yield f"{file}.csv", exports.to_csv(of_kind, content).encode()
+            yield f"{file}.json", _json(content)
         for name, submission in board.by_id.items():
             yield f"scores/{name}.json", _json(exports.scores_file(submission, boards[0][1][name]))
         yield from self._other_pages()
@@ -161,7 +162,7 @@ class Pages:
         n_tabs = len(links)
         if name in self._models_by_language:
             n_ranked = len(self._models_by_language[name].overall)
-            links.append(("language-models", _models_file(name), "Language models", f"{n_ranked} ranked"))
+            links.append(("language-models", f"{name}-{_LANGUAGE_MODELS}", "Language models", f"{n_ranked} ranked"))
         # That with the most ranked submissions; of several, the one with the most tasks
         default = max(tabs, key=lambda tab: (len(tab.standings), len(tab.tasks)), default=None)
         for of_page in (*tabs, *([None] if older or not tabs else [])):  # None: older editions, or nothing at all
@@ -184,7 +185,7 @@ class Pages:
         parts = {"": models} | self._models_by_language
         selector = []
         for code, board in parts.items():
-            file = _models_file(code)
+            file = f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
             name = LANGUAGES[code].name if code else "All languages"
             selector.append((code, file, name, f"{len(board.overall)} ranked"))
         for code, file, *_ in selector:
@@ -218,7 +219,7 @@ class Pages:
                 rankings.append(("T1–T3", file, board.retrieval))
             for task in board.data.tasks:
                 if name in board.by_task[task]:
-                    file = _task_file(task) if is_encoders else _LANGUAGE_MODELS
+                    file = f"{task.lower()}.html" if is_encoders else _LANGUAGE_MODELS
                     rankings.append((TASK_LABELS[task], file, board.by_task[task]))
         submission, is_compared = boards[0].by_id[name], boards[0] is self._board
         metadata = submission.metadata
@@ -232,7 +233,7 @@ class Pages:
             about=metadata,
             distinction=self._notes.get(name, ""),
             hub_link=is_on_hub,
-            badges=tables.badges(name, boards[0]),
+            is_reproduced=name in boards[0].reproduced,
             rankings=rankings,
             is_compared=is_compared,
             parts=parts,
@@ -354,14 +355,6 @@ def count_texts(data: BoardData) -> int:
             # The pool of a language is encoded once, however many subsets rank it
             pools[field, subset.language] = max(subset.pool, pools.get((field, subset.language), 0))
     return len(queries) + sum(pools.values())
-
-
-def _models_file(code: str) -> str:
-    return f"{code}-{_LANGUAGE_MODELS}" if code else _LANGUAGE_MODELS
-
-
-def _task_file(task: str) -> str:
-    return f"{task.lower()}.html"
 
 
 def _json(value: BaseModel | dict[str, Any]) -> bytes:

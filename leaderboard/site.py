@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from leaderboard.board import Board, ScoredSubmission, extra_tasks, make_board, of_tasks, score_submission
+from leaderboard.board import Board, ScoredSubmission, make_board, of_tasks, score_submission
 from leaderboard.data import board_data, item_board_data
 from leaderboard.pages import Pages, environment
 from leaderboard.submission import LeftOut, Metadata, Submission, read_people, read_submission, submission_folders
@@ -85,9 +85,9 @@ def build(
         raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
     # Two boards: tasks and chance levels of encoders and of language models differ, so their ranks do not compare
     encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
-    board = make_board(
-        encoders, board_data(dataset, extra=extra_tasks(encoders)), reproduced=reproduced, other_editions=other_editions
-    )
+    submitted = {score.task for submission in encoders for score in submission.subsets}
+    data_of_encoders = board_data(dataset, submitted=submitted)
+    board = make_board(encoders, data_of_encoders, reproduced=reproduced, other_editions=other_editions)
     board_of_models = None
     if models:
         items = item_board_data(dataset)

@@ -88,11 +88,6 @@ class Column:
     view: str = ""  # "tasks" or "languages" if the switch "Languages" decides whether it is seen
     subsets: tuple[SubsetKey, ...] = ()  # of the items that language models and people answer
 
-    @property
-    def axis(self) -> float:
-        """Return where the axis of its scores begins."""
-        return axis_of(self.scores.values())
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
@@ -102,7 +97,7 @@ class Row:
     place: Place | None  # None if it has no rank
     lacks: tuple[str, ...]  # tasks or languages that were not submitted
     scores: tuple[Score, ...]  # one for each column
-    badges: tuple[str, ...]  # how they were checked
+    is_reproduced: bool  # whether the maintainers ran it again
     distinction: str  # note that tells the submission from others that look the same, or ""
     tie: str  # place among the rows that share its rank: first, middle or last; "" if no other does
     at_chance: bool  # whether the interval of the ranked score reaches chance
@@ -113,6 +108,7 @@ class Table:
     """A table of submissions, the ranked ones first."""
 
     columns: list[Column]
+    axes: list[float]  # for each column where the axis of its scores begins
     rows: list[Row]
     standings: Standings
     n_people: int  # who answered items of the columns; they stand above the models, without a rank
@@ -267,7 +263,7 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
             place=standings.places.get(name),
             lacks=tuple(column.lack for column in columns if column.lack and name not in column.scores),
             scores=tuple(column.scores.get(name, NO_SCORE) for column in columns),
-            badges=badges(name, board),
+            is_reproduced=name in board.reproduced,
             distinction=notes.get(name, ""),
             tie=ties.get(name, ""),
             at_chance=ranked is not None and not ranked.interval.low > 0,
@@ -275,7 +271,8 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
         rows.append(row)
     keys = {key for column in columns for key in column.subsets}
     n = n_people(score for key, score in board.people.items() if key in keys)
-    return Table(columns, rows, standings, n, [_people(board, column) for column in columns])
+    axes = [axis_of(column.scores.values()) for column in columns]
+    return Table(columns, axes, rows, standings, n, [_people(board, column) for column in columns])
 
 
 def _people(board: Board, column: Column) -> tuple[Score, str]:
@@ -306,11 +303,6 @@ def _listed(tab: Tab) -> list[str]:
             if score.task in tab.shown and score.headline and not math.isnan(score.headline.score):
                 names[submission.id] = None
     return list(names)
-
-
-def badges(name: str, board: Board) -> tuple[str, ...]:
-    """Return the badges that say how the scores of a submission were checked."""
-    return ("recomputed", "reproduced") if name in board.reproduced else ("recomputed",)
 
 
 def variant(metadata: Metadata) -> str:

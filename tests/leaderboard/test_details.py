@@ -8,7 +8,7 @@ import pytest
 from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.details import spelling_splits
-from leaderboard.exports import records_of, to_csv
+from leaderboard.exports import leaderboard_file, records_of, to_csv
 from leaderboard.figures import forest_by_language, forest_by_task, forest_of_model
 from leaderboard.tables import tabs_of
 from tests.leaderboard.boards_for_tests import FLOOR, make_data, make_scored, scored_of
@@ -25,7 +25,8 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         about = {"name": text, "training_data": f"{text} data", "few_shot": n, "device": text, "texts_per_second": 1.5}
         submissions.append(make_scored(f"m{n}", data, skill=0.0, seed=n, **about))
     board = make_board(submissions, data)
-    rows = list(csv.DictReader(io.StringIO(to_csv(board, records_of(board)), newline="")))
+    text = to_csv(board, leaderboard_file(board, records_of(board)))
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
     shown = {(row["name"], row["training_data"], row["device"], row["texts_per_second"]) for row in rows}
     assert shown == {(f"'{text}", f"'{text} data", f"'{text}", "1.500000") for text in hostile}
     for row in rows:

@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from leaderboard.board import extra_tasks, make_board
+from leaderboard.board import make_board
 from leaderboard.data import board_data
 from leaderboard.site import write_site
 from leaderboard.submission import submission_files
@@ -44,7 +44,7 @@ def submissions(values, pair_dataset, submission_metadata, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def board(submissions, pair_dataset):
-    return make_board(submissions, board_data(pair_dataset, extra=extra_tasks(submissions)))
+    return make_board(submissions, board_data(pair_dataset, submitted={"STS"}))
 
 
 def test_scores_and_intervals_are_those_of_the_pairs(board, submissions, values, pair_dataset):

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, extra_tasks, make_board, of_tasks
+from leaderboard.board import EXTRA_TASKS, Board, ScoredSubmission, make_board, of_tasks
 from leaderboard.data import board_data, item_board_data
 from leaderboard.tables import TASK_LABELS, shown_score
 from turkic_idiom_tasks.cli.output import cells_of, new_table, plain_console
@@ -25,7 +25,8 @@ def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
     """Print the headlines by which a submission is ranked, a row for each task or kind of items."""
     console = plain_console(sys.stdout)
     for of_encoder in of_tasks([submission], TASK_NAMES):
-        board = make_board([of_encoder], board_data(dataset, extra=extra_tasks([of_encoder])))
+        submitted = {score.task for score in of_encoder.subsets}
+        board = make_board([of_encoder], board_data(dataset, submitted=submitted))
         _print_tasks(of_encoder, board, console)
     for of_language_model in of_tasks([submission], ITEM_TASKS):
         _print_items(of_language_model, make_board([of_language_model], item_board_data(dataset)), console)
