@@ -77,12 +77,15 @@ def build(
     # Before anything is refused, because the report names every fault
     if report:
         _write_report(report, Built(scored, left_out, other_editions, []), dataset, day)
-    if left_out and not scored and not other_editions:
-        raise InputError(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
+    problems = []
     known = {submission.id for submission in scored} | {entry.folder.name for entry in left_out} | set(other_editions)
     unknown = sorted(set(reproduced) - known)
     if unknown:
-        raise InputError(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
+        problems.append(f"reproduced: no submission {display(unknown[0])}; correct or delete that line")
+    if left_out and not scored and not other_editions:
+        problems.append(f"every submission has a fault, so no site is written; the first: {left_out[0].reason}")
+    if problems:
+        raise InputError("; ".join(problems))
     # Two boards: tasks and chance levels of encoders and of language models differ, so their ranks do not compare
     encoders, models = of_tasks(scored, TASK_NAMES), of_tasks(scored, ITEM_TASKS)
     submitted = {score.task for submission in encoders for score in submission.subsets}

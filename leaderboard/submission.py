@@ -46,13 +46,16 @@ SLUG_LENGTH = 80  # of the part before the hash
 
 def _plain_text(text: str) -> str:
     """Return a text of one line; raise ValueError if it has characters that are invisible or change the direction."""
-    for character in text:
-        if is_unseen(character) or not character.isprintable():
-            raise ValueError(f"has the character {display(character)}, which cannot be seen; leave it out")
+    problems = []
+    unseen = next((letter for letter in text if is_unseen(letter) or not letter.isprintable()), None)
+    if unseen is not None:
+        problems.append(f"has the character {display(unseen)}, which cannot be seen; leave it out")
     if not text or text != text.strip():
-        raise ValueError("is empty, or begins or ends with white space")
+        problems.append("is empty, or begins or ends with white space")
     if text != unicodedata.normalize("NFC", text):
-        raise ValueError("is not in Unicode's normal form NFC")
+        problems.append("is not in Unicode's normal form NFC")
+    if problems:
+        raise ValueError("; ".join(problems))
     return text
 
 
