@@ -1,6 +1,7 @@
 """Pack the predictions of finished runs, and what is known about the models, into submissions without scores."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,9 @@ def submit(
     stated = {field: value for field, value in stated.items() if value is not None}
     chosen = _chosen(find_predictions(places, dataset), poolings, seed, stated)
     # All of them are made before the first is written
-    submissions: dict[Path, Submission] = {}
+    submissions: list[Submission] = []
     for group in _group(chosen):
         metadata = _metadata(group, stated, dataset)
-        folder = out / slug(metadata)
-        if folder.exists():
-            raise usage_error(f"{folder}: exists already; remove it or choose another --out")
         predictions: dict[SubsetKey, Prediction] = {}
         paths: dict[SubsetKey, Path] = {}
         for item in group:
@@ -63,15 +61,15 @@ def submit(
                 )
             predictions |= item.predictions
             paths |= dict.fromkeys(item.predictions, item.path)
-        submissions[folder] = Submission(slug(metadata), metadata, predictions)
-    scored = []
-    for folder, submission in submissions.items():
-        # Not read again: the reader of the results and `Metadata` have checked all that the receiver checks
-        with new_folder(folder) as unfinished:
+        submissions.append(Submission(slug(metadata), metadata, predictions))
+    # A folder that exists, or a disk that is full, leaves none of them
+    with ExitStack() as folders:
+        for submission in submissions:
+            unfinished = folders.enter_context(new_folder(out / submission.id))
             for file_name, content in submission_files(submission.metadata, submission.predictions).items():
                 write_bytes(unfinished / file_name, content)
-        scored.append((folder, score_submission(submission)))
-    return scored
+    # Not read again: the reader of the results and `Metadata` have checked all that the receiver checks
+    return [(out / submission.id, score_submission(submission)) for submission in submissions]
 
 
 def _chosen(

@@ -226,7 +226,8 @@ def test_what_cannot_be_packed(encoder, packed, refused, submission_dataset, tmp
     refused(rf"T1-tur-azj{SUFFIX}: a gzip file that is cut short", copy, **stated)
     assert list((tmp_path / "out").glob("*")) == []
     packed(encoder, **stated)
-    refused("exists already; remove it or choose another --out", encoder, **stated)
+    refused("exists already; remove it or choose another --out", encoder, **stated | {"poolings": ()})
+    assert len(list((tmp_path / "out").glob("*"))) == 1  # nothing of the other pooling
 
 
 def test_the_same_results_are_the_same_bytes_and_hidden_copies_are_not_read(encoder, packed, tmp_path):
