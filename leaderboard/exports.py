@@ -53,7 +53,7 @@ def records_of(board: Board) -> Records:
         submission = board.by_id[name]
         subsets = []
         for score in submission.subsets:
-            interval = board.main(submission, score).interval
+            interval = board.intervals[name][score.task, score.subset]
             row = SubsetScoresJson(
                 task=score.task,
                 subset=score.subset,
@@ -86,9 +86,14 @@ def _standing(standings: Standings, name: str) -> formats.StandingJson | None:
     if standing is None:
         return None
     rank, group, _ = standings.places[name]
-    low, high = standing.interval.low, standing.interval.high
+    interval = standing.interval
     return formats.StandingJson(
-        rank=rank, group=group, score=standing.score, low=low, high=high, reliable=standing.interval.is_reliable
+        rank=rank,
+        group=group,
+        score=standing.score,
+        low=interval.low,
+        high=interval.high,
+        reliable=interval.is_reliable,
     )
 
 

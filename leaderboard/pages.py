@@ -95,7 +95,6 @@ class Pages:
             "n_items": sum(subset.n for subset in data.subsets),
             "n_submissions": len(board.by_id),
             "scatters": figures.scatters(board),
-            "edition": data.edition,
         }
         yield from self._tab_pages("index.html", "Overview", "index", tables.tabs_of(board), **overview)
         for task in data.tasks:

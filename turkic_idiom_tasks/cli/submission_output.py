@@ -25,8 +25,7 @@ def print_scores(submission: ScoredSubmission, dataset: Dataset) -> None:
     """Print the headlines by which a submission is ranked, a row for each task or kind of items."""
     console = plain_console(sys.stdout)
     for of_encoder in of_tasks([submission], TASK_NAMES):
-        submitted = {score.task for score in of_encoder.subsets}
-        board = make_board([of_encoder], board_data(dataset, submitted=submitted))
+        board = make_board([of_encoder], board_data(dataset, submitted={score.task for score in of_encoder.subsets}))
         _print_tasks(of_encoder, board, console)
     for of_language_model in of_tasks([submission], ITEM_TASKS):
         _print_items(of_language_model, make_board([of_language_model], item_board_data(dataset)), console)
