@@ -16,7 +16,7 @@ from leaderboard.ranking import NO_SCORE, Score, Standings
 from leaderboard.submission import Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.metrics.bootstrap import Interval, Resampled, Stratum, mean, resample_models
+from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, mean, resample_models
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.people import PeopleScore
 from turkic_idiom_tasks.results.predictions import SubsetKey, usual_order
@@ -55,7 +55,7 @@ class Board:
     data: BoardData
     by_id: Mapping[str, ScoredSubmission]  # in the order of the ids
     headlines: ResampledScores  # None where one is undefined
-    intervals: Mapping[str, Mapping[SubsetKey, Interval]]  # id -> key -> 95% interval of the main score, perhaps NaN
+    main_scores: Mapping[str, Mapping[SubsetKey, Score]]  # id -> key -> the main score, which is not chance-corrected
     reproduced: frozenset[str]  # ids that the maintainers ran again, perhaps also of other boards
     other_editions: Mapping[str, Metadata] = field(default_factory=dict)  # listed without scores, by edition and id
     people: Mapping[SubsetKey, PeopleScore] = field(default_factory=dict)  # who answered items; they have no rank
@@ -89,10 +89,6 @@ class Board:
         """Return id -> the score of a subset, of the submissions that have it."""
         key = (subset.task, subset.name)
         return {name: score for name, submission in self.by_id.items() if (score := submission.find(*key))}
-
-    def main(self, submission: ScoredSubmission, score: ScoredSubset) -> Score:
-        """Return the main score of one subset of a submission with its interval; it is not chance-corrected."""
-        return Score(score.main, self.intervals[submission.id][score.task, score.subset])
 
 
 def score_submission(submission: Submission) -> ScoredSubmission:
@@ -129,13 +125,15 @@ def make_board(
         # The readers of submissions and of results have refused other data, whose items have other floors
         assert submission.metadata.dataset_revision == data.revision
         assert all(items[score.task, score.subset] == score.items for score in submission.subsets)
-    main_scores, headlines = resample_submissions(by_id.values(), data)
-    intervals: dict[str, dict[SubsetKey, Interval]] = {name: {} for name in by_id}
-    for key, scores in main_scores.items():
-        for name, of_subset in scores.items():
-            intervals[name][key] = of_subset.interval() if of_subset else NO_SCORE.interval
+    resampled_scores, headlines = resample_submissions(by_id.values(), data)
+    main_scores: dict[str, dict[SubsetKey, Score]] = {name: {} for name in by_id}
+    for name, submission in by_id.items():
+        for score in submission.subsets:
+            resampled = resampled_scores[score.task, score.subset][name]
+            interval = resampled.interval() if resampled else NO_SCORE.interval
+            main_scores[name][score.task, score.subset] = Score(score.main, interval)
     editions = sorted((other_editions or {}).items(), key=lambda other: (str(other[1].edition), other[0]))
-    return Board(data, by_id, headlines, intervals, frozenset(reproduced), dict(editions), people or {})
+    return Board(data, by_id, headlines, main_scores, frozenset(reproduced), dict(editions), people or {})
 
 
 def language_boards(board: Board) -> dict[str, Board]:
@@ -154,7 +152,7 @@ def language_boards(board: Board) -> dict[str, Board]:
             scores = tuple(score for score in submission.subsets if (score.task, score.subset) in keys)
             if scores:
                 by_id[name] = replace(submission, subsets=scores)
-        # Nothing is resampled again: the headlines and intervals keep the other subsets, which a board does not look at
+        # Nothing is resampled again: the headlines and main scores keep the other subsets, which no page looks at
         boards[code] = replace(board, data=replace(board.data, subsets=tuple(subsets)), by_id=by_id)
     return boards
 

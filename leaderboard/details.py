@@ -68,7 +68,8 @@ def task_part(submission: ScoredSubmission, board: Board, task: str) -> Values:
     rows = []
     ways: dict[str, None] = {}  # how language models were asked
     for score in submission.of_task(task):
-        main_score, others = board.main(submission, score), [score.scores.get(name, math.nan) for name in columns]
+        main_score = board.main_scores[submission.id][task, score.subset]
+        others = [score.scores.get(name, math.nan) for name in columns]
         rows.append((subset_title(score.subset), score, main_score, others))
         if score.answers is not None:
             ways[f"prompt {score.answers.prompt}, {score.answers.method}"] = None

@@ -53,7 +53,7 @@ def records_of(board: Board) -> Records:
         submission = board.by_id[name]
         subsets = []
         for score in submission.subsets:
-            interval = board.intervals[name][score.task, score.subset]
+            interval = board.main_scores[name][score.task, score.subset].interval
             row = SubsetScoresJson(
                 task=score.task,
                 subset=score.subset,

@@ -73,7 +73,7 @@ def _forest(title: str, description: str, groups: list[tuple[str, list[_ForestRo
 def _language_rows(board: Board, submission: ScoredSubmission, task: str) -> list[_ForestRow]:
     rows = []
     for score in submission.of_task(task):
-        shown = board.main(submission, score)
+        shown = board.main_scores[submission.id][task, score.subset]
         if not math.isnan(shown.score):
             rows.append((LANGUAGES[score.language].name, shown, score.floor))
     return rows

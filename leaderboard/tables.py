@@ -214,7 +214,7 @@ def task_table(board: Board, task: str) -> Table:
     columns = [Column("mean", "Headline", about, standings, "mean" if task == SPANS else "0 is chance")]
     submitted: set[str] = set()
     for subset in board.data.of_task(task):
-        scores = {name: board.main(board.by_id[name], score) for name, score in board.of_subset(subset).items()}
+        scores = {name: board.main_scores[name][task, subset.name] for name in board.of_subset(subset)}
         submitted.update(scores)
         language = LANGUAGES[subset.language].name
         title = f"→ {language}" if task in ("T1", "T3") else language

@@ -53,7 +53,7 @@ def test_scores_are_those_of_the_one_resampler_and_a_provisional_language_decide
     assert board.by_task[task]["all"].interval == expected.interval()
     assert board.by_task[task]["all"].score == expected.score
     for subset, stratum in strata.items():
-        assert board.intervals["all"][task, subset] == resample({subset: stratum}).interval()
+        assert board.main_scores["all"][task, subset].interval == resample({subset: stratum}).interval()
     assert [(name, place.rank) for name, place in board.overall.places.items()] == [("certain", 1), ("all", 2)]
     assert list(language_boards(board)["gag"].overall) == ["all"]
 
@@ -81,7 +81,7 @@ def numbers_of(board):
             if standing is not None:
                 del standing["rank"], standing["group"]
         scores = {task: by_id[name].score for task, by_id in board.by_task.items() if name in by_id}
-        numbers[name] = (row, dict(board.intervals[name]), scores)
+        numbers[name] = (row, dict(board.main_scores[name]), scores)
     return numbers
 
 
@@ -102,7 +102,7 @@ def test_an_undefined_score_has_no_rank():
     submission = scored_of("one", data, {(SPANS, "tr"): np.zeros((3, 3)), ("T2", "tur"): [1, 1, 1]})
     board = make_board([submission], data)
     assert board.by_task[SPANS] == board.by_task["T2"] == {}
-    interval = board.intervals["one"][SPANS, "tr"]
+    interval = board.main_scores["one"][SPANS, "tr"].interval
     assert np.isnan([interval.low, interval.high]).all()
     record = records_of(board)["one"]  # in JSON it is null
     spans = record.subsets[-1]

@@ -302,12 +302,12 @@ def test_numbers_are_those_that_run_prints(tmp_path, capsys, packed, submission_
     assert (about.name, about.type, about.regime) == ("turkic-idiom/char-ngrams", "baseline", "pretrained")
     assert {"turkic-idiom-tasks", "mteb", "torch"} <= set(about.versions)
     board = make_board([submission], board_data(submission_dataset))
-    assert set(board.intervals[submission.id]) == {key for key in printed if key[1] != "mean"}
+    assert set(board.main_scores[submission.id]) == {key for key in printed if key[1] != "mean"}
     for score in submission.subsets:
         row = printed[score.task, score.subset]
         for name, value in score.scores.items():
             assert value == row[name]
-        interval = board.main(submission, score).interval
+        interval = board.main_scores[submission.id][score.task, score.subset].interval
         assert (interval.low, interval.high) == (row["ndcg_low"], row["ndcg_high"])
 
 
