@@ -58,8 +58,8 @@ class Standings(dict[str, Score]):
         It is if the 95% interval of their difference lies above 0 and a few concepts alone cannot explain the
         difference. All models are resampled with the same draws over the same concepts.
         """
-        # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one
-        # The draws of hundreds of models take much memory, so they are given up
+        # Compared only when a rank is asked for, as a table shows the scores of many rankings and the ranks of one.
+        # The draws of hundreds of models take much memory, so they are given up.
         models, self._models = self._models, []
         is_better = np.zeros((len(models), len(models)), dtype=bool)
         if len(models) < 2:
