@@ -25,8 +25,8 @@ def test_no_csv_cell_is_a_formula_and_numbers_stay_numbers():
         about = {"name": text, "training_data": f"{text} data", "few_shot": n, "device": text, "texts_per_second": 1.5}
         submissions.append(make_scored(f"m{n}", data, skill=0.0, seed=n, **about))
     board = make_board(submissions, data)
-    text = to_csv(board, leaderboard_file(board, records_of(board)))
-    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    content = to_csv(board, leaderboard_file(board, records_of(board)))
+    rows = list(csv.DictReader(io.StringIO(content, newline="")))
     shown = {(row["name"], row["training_data"], row["device"], row["texts_per_second"]) for row in rows}
     assert shown == {(f"'{text}", f"'{text} data", f"'{text}", "1.500000") for text in hostile}
     for row in rows:
