@@ -50,11 +50,6 @@ class Plan:
         """Return the files in some of the `STATES`."""
         return [path for path, (state, _) in self.changes.items() if state in states]
 
-    @property
-    def needs_commit(self) -> bool:
-        """Return whether a file is added or changed."""
-        return bool(self.paths(ADDED, CHANGED))
-
     def text(self) -> str:
         """Return the plan for a person to read, a line per file."""
         lines = [f"{self.target}: to be created, public unless the owner's default is private"]
@@ -153,11 +148,12 @@ def publish(
             api.create_repo(target.name, repo_type=target.kind, space_sdk=sdk, exist_ok=True)
             plan = make_plan(files, target, tag=tag)  # the Hub puts files of its own into a new repository
         commit = plan.head
-        if plan.needs_commit:
+        needs_commit = bool(plan.paths(ADDED, CHANGED))
+        if needs_commit:
             commit = str(_commit(plan, files, message=message).oid)
         if tag and not plan.tag_is_set:
             api.create_tag(target.name, tag=tag, revision=commit, repo_type=target.kind)
-    write(f"commit {commit}" + ("\n" if plan.needs_commit else ", as before: nothing has changed\n"))
+    write(f"commit {commit}" + ("\n" if needs_commit else ", as before: nothing has changed\n"))
     return commit
 
 

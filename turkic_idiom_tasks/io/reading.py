@@ -154,10 +154,9 @@ def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) 
             data = file.read(limit + 1) if is_regular else b""
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise MalformedError(f"cannot be read ({getattr(error, 'strerror', error)})") from error
-    if not is_regular:
-        raise MalformedError("not a regular file")
-    if len(data) > limit:
-        raise MalformedError(f"more than the {limit:,} bytes that are allowed")
+    if not is_regular or len(data) > limit:
+        problem = f"more than the {limit:,} bytes that are allowed" if is_regular else "not a regular file"
+        raise MalformedError(problem)
     return data
 
 
@@ -168,12 +167,15 @@ def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
         text = decoder.decompress(data, limit + 1)  # zeros unpack to a thousand times their size
     except zlib.error as error:
         raise MalformedError(f"not a gzip file ({error})") from error
+    problem = ""
     if len(text) > limit:
-        raise MalformedError(f"more than the {limit:,} bytes that are allowed, once unpacked")
-    if not decoder.eof:
-        raise MalformedError("a gzip file that is cut short")
-    if decoder.unused_data:
-        raise MalformedError(f"{len(decoder.unused_data):,} bytes after the end of the gzip stream")
+        problem = f"more than the {limit:,} bytes that are allowed, once unpacked"
+    elif not decoder.eof:
+        problem = "a gzip file that is cut short"
+    elif decoder.unused_data:
+        problem = f"{len(decoder.unused_data):,} bytes after the end of the gzip stream"
+    if problem:
+        raise MalformedError(problem)
     return text
 
 
@@ -196,13 +198,14 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     read_number = None if special_numbers else _finite
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=read_number, parse_float=read_number)
-    except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
-        raise MalformedError(f"malformed JSON at {line}column {error.colno}: {error.msg}") from error
-    except MalformedError:
-        raise
-    except ValueError as error:  # Python's own limit for the digits of a number
-        raise MalformedError("a number with thousands of digits") from error
+    except ValueError as error:
+        problem = str(error)  # of `_distinct` or `_finite`
+        if isinstance(error, json.JSONDecodeError):
+            line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
+            problem = f"malformed JSON at {line}column {error.colno}: {error.msg}"
+        elif not isinstance(error, MalformedError):  # Python's own limit for the digits of a number
+            problem = "a number with thousands of digits"
+        raise MalformedError(problem) from error
     if _ESCAPED_SURROGATE.search(text):
         _check_values(value, special_numbers=special_numbers)
     return value
@@ -249,10 +252,9 @@ def parse_yaml(text: str) -> Any:
     """Return the value of a YAML text; raise MalformedError if it is malformed; see `read_yaml`."""
     try:
         value = yaml.load(text, _StrictLoader)  # noqa: S506  # a subclass of the safe loader
-    except RecursionError as error:
-        raise MalformedError("not YAML: nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2026-13-45
-        raise MalformedError(f"not YAML: {printable(' '.join(str(error).split()))}") from error
+    except (RecursionError, yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2026-13-45
+        problem = "nested too deep" if isinstance(error, RecursionError) else printable(" ".join(str(error).split()))
+        raise MalformedError(f"not YAML: {problem}") from error
     _check_values(value, special_numbers=False)
     return value
 
@@ -336,7 +338,8 @@ def _check_values(value: Any, *, special_numbers: bool) -> None:
     """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=special_numbers, default=str, skipkeys=True).encode()
-    except UnicodeEncodeError as error:
-        raise MalformedError("half of a surrogate pair in a text") from error
     except ValueError as error:
-        raise MalformedError("nan or inf is no number that can be used") from error
+        is_half = isinstance(error, UnicodeEncodeError)
+        raise MalformedError(
+            "half of a surrogate pair in a text" if is_half else "nan or inf is no number that can be used"
+        ) from error
