@@ -11,18 +11,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import restore_folder
 from turkic_idiom_tasks.io.hub_client import hub_errors
-from turkic_idiom_tasks.io.hub_upload import (
-    ADDED,
-    CHANGED,
-    DATASET,
-    MODEL,
-    SPACE,
-    Target,
-    folder_files,
-    make_plan,
-    propose,
-    publish,
-)
+from turkic_idiom_tasks.io.hub_upload import DATASET, MODEL, SPACE, Target, folder_files, make_plan, propose, publish
 from turkic_idiom_tasks.io.reading import read_yaml
 from turkic_idiom_tasks.results.harness_files import find_scores
 from turkic_idiom_tasks.results.model_predictions import StatedScores
@@ -103,7 +92,7 @@ def propose_scores(
     # Results of a local folder name the model otherwise than the Hub does, so the plan states both
     scored_model = models[0] if models else "a model that the results do not name"
     write(f"scores of {scored_model}\n{plan.text()}{content}")
-    if plan.head is not None and not plan.paths(ADDED, CHANGED):
+    if plan.head is not None and not plan.to_send():
         write("The repository has these scores; there is nothing to propose.\n")
         return None
     if not confirmed:
