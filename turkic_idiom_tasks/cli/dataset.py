@@ -253,7 +253,7 @@ def export(
     from hub_datasets.item_export import is_held_out, item_layout
     from turkic_idiom_tasks.io.hub_upload import DATASET, Target, publish
 
-    # What cannot be is found now, and not after the minute that the items take.
+    # Wrong options are named now, and not after the minute that the items take.
     problems = []
     if (out is None) == (repo is None):
         problems.append("give either --out, for a folder, or --repo, for a repository on the Hub")

@@ -158,15 +158,14 @@ def commit_folder(
     with locked_folder(folder):
         ours = check_folder(folder, files, kind=kind, overwrite=overwrite)
         unchanged = {name for name, digest in ours.items() if _has_digest(folder / name, digest)}
-        dropped = unchanged.union(files, obsolete)
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        # A file that stays the same is carried over like those of others, and so keeps its time, by which other
+        # programs see what is to be copied again.
+        same = {name for name, digest in hashes.items() if _has_digest(folder / name, digest)}
+        dropped = unchanged.union(files, obsolete) - same
         with _folder_beside(folder) as unfinished:
-            hashes = {}
             for name, content in files.items():
-                hashes[name] = hashlib.sha256(content).hexdigest()
-                # A file that stays the same keeps its time, by which other programs see what is to be copied again.
-                if _has_digest(folder / name, hashes[name]):
-                    _link(folder / name, unfinished / name)
-                else:
+                if name not in same:
                     write_bytes(unfinished / name, content)
             write_json(unfinished / MANIFEST, Manifest(kind=kind, files=hashes).model_dump())
             if not folder.exists():
@@ -280,18 +279,14 @@ def _carry_over(source: Path, target: Path, dropped: Collection[str], *, below: 
         if path.is_dir() and not path.is_symlink():
             _carry_over(path, place, dropped, below=f"{name}/")
         elif not os.path.lexists(place):
-            # A hard link costs no space, and keeps what somebody writes into the file meanwhile.
-            _link(path, place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                # A hard link costs no space, and keeps what somebody writes into the file meanwhile.
+                os.link(path, place, follow_symlinks=False)
+            except (OSError, NotImplementedError):  # a file system without hard links, or a file of another user
+                shutil.copy2(path, place, follow_symlinks=False)
     if target.is_dir():
         shutil.copymode(source, target)
-
-
-def _link(path: Path, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(path, place, follow_symlinks=False)
-    except (OSError, NotImplementedError):  # a file system without hard links, or a file of another user
-        shutil.copy2(path, place, follow_symlinks=False)
 
 
 @contextmanager
