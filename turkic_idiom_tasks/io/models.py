@@ -19,7 +19,7 @@ SettingsKind = TypeVar("SettingsKind", bound=BaseModel)
 def model_errors(place: object, advice: str = "correct it", *, problem: str | None = None) -> Iterator[None]:
     """Turn a MalformedError or a ValidationError into an InputError: the place, what is wrong, what to do.
 
-    `problem` is that of a malformed line, whose value None is no model either; see `read_json_lines`.
+    A line of JSON lines that is malformed has None as its value, which is no model, and a `problem` that says why.
     """
     try:
         yield

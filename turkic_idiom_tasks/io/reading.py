@@ -154,9 +154,10 @@ def read_file(path: Path, *, limit: int = MAX_BYTES, follow_links: bool = True) 
             data = file.read(limit + 1) if is_regular else b""
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise MalformedError(f"cannot be read ({getattr(error, 'strerror', error)})") from error
-    if not is_regular or len(data) > limit:
-        problem = f"more than the {limit:,} bytes that are allowed" if is_regular else "not a regular file"
-        raise MalformedError(problem)
+    if not is_regular:
+        raise MalformedError("not a regular file")
+    if len(data) > limit:
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed")
     return data
 
 
@@ -338,8 +339,7 @@ def _check_values(value: Any, *, special_numbers: bool) -> None:
     """Raise if a text in a value holds half of a surrogate pair, which UTF-8 cannot write, or a number is special."""
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=special_numbers, default=str, skipkeys=True).encode()
+    except UnicodeEncodeError as error:
+        raise MalformedError("half of a surrogate pair in a text") from error
     except ValueError as error:
-        is_half = isinstance(error, UnicodeEncodeError)
-        raise MalformedError(
-            "half of a surrogate pair in a text" if is_half else "nan or inf is no number that can be used"
-        ) from error
+        raise MalformedError("nan or inf is no number that can be used") from error
