@@ -14,7 +14,7 @@ from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_text
-from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.output_files import check_outputs
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.io.reading import read_json_lines, real_path
@@ -60,7 +60,7 @@ def annotate_rows(source: Path, target: Path, language: Language, *, overwrite: 
     check_outputs({"--out": target}, inputs=[source], overwrite=overwrite)
     rows: list[dict[str, Any]] = []
     for number, value, problem in read_json_lines(source):
-        with row_errors(f"{source}:{number}", problem):
+        with model_errors(f"{source}:{number}", problem=problem):
             _Row.model_validate(value)
         rows.append(value)
     if not rows:

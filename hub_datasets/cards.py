@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from hub_datasets.lexicon_figures import figures_table, language_figures, markdown_table
 from turkic_idiom_tasks.errors import usage_error
-from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import display, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, names
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -54,7 +54,7 @@ def lexicon_card(lexicon: Lexicon) -> str:
     """Return the card of a lexicon as Markdown; the card of a lexicon other than the bundled one has only figures."""
     readings, path = Readings(), Path(lexicon.source) / READINGS
     if path.is_file():
-        with row_errors(path, advice="restore the file"):
+        with model_errors(path, "restore the file"):
             readings = Readings.model_validate(read_json(path))
     account = "No account of the readings is kept with this lexicon."
     if readings.by_language:

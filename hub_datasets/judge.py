@@ -21,7 +21,7 @@ from hub_datasets.planting import SEED, plant
 from hub_datasets.prompts import ANSWER_PASSES, BLANK, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, LanguageCode
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -198,7 +198,7 @@ def read_free_answers(path: Path) -> list[FreeAnswer]:
     for number, value, problem in read_json_lines(path) if path.suffix == ".jsonl" and path.is_file() else ():
         if not answers and (not isinstance(value, dict) or value.keys() & {"id", "doc"}):
             break  # explanations
-        with row_errors(f"{path}:{number}", problem):
+        with model_errors(f"{path}:{number}", problem=problem):
             answers.append(FreeAnswer.model_validate(value))
     return answers
 
@@ -220,7 +220,7 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
         for where, value, problem in _explanations(path):
             if isinstance(value, dict) and isinstance(value.get("doc"), dict):
                 value = value["doc"] | {"answer": value.get("filtered_resps")}
-            with row_errors(where, problem):
+            with model_errors(where, problem=problem):
                 asked = Explanation.model_validate(value)
             # Two answers to one question would count twice, and the intervals resample concepts as if they were one.
             if asked.id in cases:

@@ -92,7 +92,7 @@ def propose_scores(
     # Results of a local folder name the model otherwise than the Hub does, so the plan states both
     scored_model = models[0] if models else "a model that the results do not name"
     write(f"scores of {scored_model}\n{plan.text()}{content}")
-    if plan.head is not None and not plan.needs_commit:
+    if plan.head is not None and not plan.to_send():
         write("The repository has these scores; there is nothing to propose.\n")
         return None
     if not confirmed:

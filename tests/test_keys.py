@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sys
 from types import SimpleNamespace
 
 import pytest
@@ -93,7 +92,7 @@ def test_an_error_that_nobody_expected_and_a_log_record_show_no_key(monkeypatch,
 
     monkeypatch.setenv("OPENAI_API_KEY", KEY + "\r")
     monkeypatch.setattr(logging.root, "handlers", [])  # those of pytest
-    monkeypatch.setattr(sys.modules["turkic_idiom_tasks.cli.main"], "app", app)
+    monkeypatch.setattr("turkic_idiom_tasks.cli.app", app)
     assert main([]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter
 
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import faults, read_json_lines
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import read_json_lines
 
 LANGUAGES_FILE = "languages.jsonl"  # of the package; a lexicon or dataset with another language has a file of this name
 PIVOT = "tr"  # the language of the queries of T1 and T3
@@ -76,12 +77,8 @@ def own_records(codes: Iterable[str]) -> bytes:
 def _read(path: Path) -> Iterator[tuple[str, Language]]:
     """Yield the record of each language, as JSON and as it is read."""
     for number, value, problem in read_json_lines(path):
-        try:
+        with model_errors(f"{path}:{number}", "CONTRIBUTING.md explains the record of a language", problem=problem):
             language = _LANGUAGE.validate_python(value)
-        except ValidationError as error:
-            problem = problem or faults(error)[0]
-            advice = "CONTRIBUTING.md explains the record of a language"
-            raise InputError(f"{path}:{number}: {problem}; {advice}") from error
         yield json.dumps(value, ensure_ascii=False), language
 
 

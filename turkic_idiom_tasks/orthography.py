@@ -11,6 +11,14 @@ TURNED_COMMA = "\u02bb"  # the letter in oʻ, gʻ
 APOSTROPHE = "\u02bc"  # tutuq belgisi
 # Quotation marks that stand in for these letters become letters only on import and for matching.
 _APOSTROPHE_LIKE = "'\u2018\u2019\u201b`\u00b4\u02b9\u02bb\u02bc"
+# Every cased code point of Latin, Greek and Cyrillic -> its lower-case one; those without a single one are left out
+_LOWER = {
+    point: chr(point).lower()
+    for point in range(0x530)
+    if len(chr(point).lower()) == 1 and chr(point).lower() != chr(point)
+}
+_LOWER[ord("İ")] = "i"
+_LOWER_DOTLESS = _LOWER | {ord("I"): "ı"}
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
@@ -35,7 +43,7 @@ def lower(text: str, language: Language | None) -> str:
     None is a language outside this benchmark, in which i has a dot.
     """
     # `str.lower` turns İ into two code points and I into a dotted i; neither is right in Turkish, Azerbaijani, Gagauz.
-    return text.translate(_lower_table(language is not None and language.dotless_i))
+    return text.translate(_LOWER_DOTLESS if language is not None and language.dotless_i else _LOWER)
 
 
 def fold(text: str, language: Language) -> str:
@@ -44,20 +52,6 @@ def fold(text: str, language: Language) -> str:
 
 
 _FOLD = {ord(sign): TURNED_COMMA for sign in _APOSTROPHE_LIKE} | {ord("â"): "a", ord("î"): "i", ord("û"): "u"}
-
-
-@cache
-def _lower_table(dotless_i: bool) -> dict[int, str]:
-    """Return a table from every cased code point to its lower-case one; those without a single one are left out."""
-    table = {}
-    for point in range(0x530):  # Latin, Greek and Cyrillic
-        lowered = chr(point).lower()
-        if len(lowered) == 1 and lowered != chr(point):
-            table[point] = lowered
-    table |= {ord("Ə"): "ə", ord("İ"): "i"}
-    if dotless_i:
-        table[ord("I")] = "ı"
-    return table
 
 
 def letters_outside(text: str, language: Language) -> list[str]:

@@ -23,7 +23,7 @@ from hub_datasets.hub_export import SCHEMAS, HubLayout, add_file, add_lexicon, l
 from turkic_idiom_tasks.dataset.sentences import tag_sentence
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import write_bytes
-from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import display, first_line, read_json_lines, relative_parts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon, as_spans, offsets
@@ -103,7 +103,7 @@ def read_annotations(folder: Path, language: str) -> list[Annotation]:
 def _parsed(path: Path, model: type[Row]) -> list[Row]:
     rows = []
     for number, value, problem in read_json_lines(path):
-        with row_errors(f"{path}:{number}", problem):
+        with model_errors(f"{path}:{number}", problem=problem):
             rows.append(model.model_validate(value))
     return rows
 

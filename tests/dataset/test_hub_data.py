@@ -232,7 +232,7 @@ def test_data_that_cannot_be_right_is_refused(whole, config, rows, message):
     ("name", "damage", "message"),
     [
         ("test.jsonl", lambda data: data[:-30], "test.jsonl:2: malformed JSON"),
-        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: damaged (must be an object)"),
+        ("test.jsonl", lambda data: b"[1]\n", "test.jsonl:1: must be an object; found [1]"),
         ("test.parquet", lambda data: data[:50] + bytes(200) + data[250:], "test.parquet: "),
     ],
 )
@@ -265,7 +265,7 @@ PATH = "configs:\n- config_name: span-tr\n  data_files:\n  - split: test\n    pa
         (f"{PATH}data/y-*.parquet", "there is no file 'data/y-*.parquet'; correct it"),
         (f"{PATH}data/linked.jsonl", "leads through a symbolic link"),
         (f"{PATH}'linked/*.jsonl'", "leads through a symbolic link"),
-        ("configs:\n- config_name: span-tr", "'configs.0.data_files': Field required"),
+        ("configs:\n- config_name: span-tr", "field 'configs.0.data_files' is missing"),
         ("7", "must be an object"),
         ("configs: &a [*a]", "an alias"),
         (

@@ -54,6 +54,7 @@ def test_import_prints_its_account_and_check_counts_or_lists_every_problem(sourc
         ("export --out out --repo org/name", "--repo"),
         ("export --repo turkic-idioms --yes", "'turkic-idioms': a repository on the Hub is named ORG/NAME"),
         ("export --repo org/name --version 1.0 --yes", "--version '1.0': a version looks like v1.0.0"),
+        ("export --version 1.0", "a repository on the Hub; --version '1.0'"),  # both faults in one line
         ("show fly-into-a-rage --out page.html", "--out"),
         ("review", "--lang"),
         ("review --lang az --n 0 --out out", "--n"),

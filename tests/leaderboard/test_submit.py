@@ -368,7 +368,7 @@ def test_predictions_of_stock_mteb(stock, packed, refused, tmp_path, submission_
         ({"tur-azj": {"test": {}}}, "there is no prediction for the query"),
         ({"tur-azj": {"dev": {}}}, "there is no prediction for the query"),
         ({"tur-kaz": {"test": {}}}, "the data in use has no subset 'tur-kaz'"),
-        ({"mteb_model_meta": {"model_name": 1}}, r"damaged \('mteb_model_meta.model_name'"),
+        ({"mteb_model_meta": {"model_name": 1}}, r"field 'mteb_model_meta.model_name'"),
     ):
         write_json(path, good | change)
         refused(message, *places, name="my/other")

@@ -131,7 +131,7 @@ def test_what_our_task_and_filter_do_not_write_is_refused(read, tasks, copy, mes
         rows[:] = map(copy, rows)
 
     for task in tasks:
-        with pytest.raises(InputError, match=rf"{message}|damaged \('filtered_resps"):
+        with pytest.raises(InputError, match=rf"{message}|field 'filtered_resps"):
             read(task, change)
 
 

@@ -1,14 +1,17 @@
 """`turkic-idiom` command: one module for each group of commands, which import heavy packages when they run."""
 
+import contextlib
+import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["main"]
 
 # `doctor` has to say what is broken, so an environment in which typer cannot be imported must not stop this module.
-_run: Callable[[Sequence[str]], int] | None
+_fault = ""
 try:  # each of these modules adds its commands to the application
     from turkic_idiom_tasks.cli import (  # noqa: F401
         align,
@@ -24,14 +27,15 @@ try:  # each of these modules adds its commands to the application
         review,
         run,
     )
-    from turkic_idiom_tasks.cli.main import main as _run
+    from turkic_idiom_tasks.cli.main import PrintableFormatter, app
+    from turkic_idiom_tasks.errors import without_keys
+    from turkic_idiom_tasks.io.reading import printable
 except KeyboardInterrupt:  # the imports take a moment, in which nothing has begun yet
     sys.exit(130)
 except Exception as error:  # typer, rich or PyYAML is absent or broken
     from turkic_idiom_tasks.harnesses.doctor import in_one_line
 
-    _run = None
-    _reason = in_one_line(error)
+    _fault = in_one_line(error)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,12 +51,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Must work when typer, or the pydantic that typer imports, is what is broken
         if words == ["doctor"]:
             return print_diagnosis()
-        if _run is None:
-            sys.stderr.write(f"turkic-idiom: error: no command but doctor can run: {_reason}\n")
+        if _fault:
+            sys.stderr.write(f"turkic-idiom: error: no command but doctor can run: {_fault}\n")
             print_diagnosis()
             return 1
-        return _run(words)
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(PrintableFormatter("%(name)s: %(message)s"))
+        logging.basicConfig(level=logging.WARNING, handlers=[handler])
+        for stream in (sys.stdout, sys.stderr):
+            # A stream that a test or a notebook put in place
+            with contextlib.suppress(AttributeError):
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
+        app(args=words)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
     except OSError as error:
         # An output that takes nothing more, such as that of --help to a full disk
         sys.stderr.write(f"turkic-idiom: error: {error.strerror or error}\n")
         return 1
+    except Exception:
+        # Printed here, because what a client raises may quote a key
+        sys.stderr.write(printable(without_keys(traceback.format_exc())))
+        return 1
+    return 0

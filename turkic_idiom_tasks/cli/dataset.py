@@ -88,17 +88,16 @@ def annotate(
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
 
-    if file.is_dir():
-        if lang:
-            raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
+    if file.is_dir() == (lang is not None):
+        superfluous = f"--lang {lang}: a lexicon is annotated in all its languages; leave it out"
+        raise usage_error(superfluous if lang is not None else "--lang is missing: the language of the rows")
+    if lang is None:  # a lexicon
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
             parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
             print_line(f"{out}: {code}: {parts}")
             if LANGUAGES[code].suffixes is None:
                 sys.stderr.write(f"{code}: {LANGUAGES_FILE} has no suffixes; only exact forms were looked for\n")
         return
-    if lang is None:
-        raise usage_error("--lang is missing: the language of the rows")
     outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite)
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")
@@ -254,24 +253,26 @@ def export(
     from hub_datasets.item_export import is_held_out, item_layout
     from turkic_idiom_tasks.io.hub_upload import DATASET, Target, publish
 
+    # Wrong options are named now, and not after the minute that the items take.
+    problems = []
     if (out is None) == (repo is None):
-        raise usage_error("give either --out, for a folder, or --repo, for a repository on the Hub")
-    if out is not None:
-        check_folder(out, {}, kind=KIND)
-    # A name or version that cannot be is found now, and not after the minute that the items take.
-    target = Target(repo, DATASET) if repo is not None else None
+        problems.append("give either --out, for a folder, or --repo, for a repository on the Hub")
     if version is not None and not re.fullmatch(r"v[0-9]+\.[0-9]+\.[0-9]+", version):
-        raise usage_error(f"--version {version!r}: a version looks like v1.0.0")
-    lexicon = load_lexicon(directory)
+        problems.append(f"--version {version!r}: a version looks like v1.0.0")
     if hold_out is not None:
         share, secret = hold_out
         with input_errors(f"--hold-out {share} {secret}"):
             salt = read_file(secret).strip()
         if kind == "lexicon" or not (0 < share < 1 and salt):
-            raise usage_error(
-                f"--hold-out {share} {secret}: needs --kind language-models, a share between 0 and 1, and a file with "
-                "a secret text"
-            )
+            needs = "needs --kind language-models, a share between 0 and 1, and a file with a secret text"
+            problems.append(f"--hold-out {share} {secret}: {needs}")
+    if problems:
+        raise usage_error("; ".join(problems))
+    target = Target(repo, DATASET) if repo is not None else None
+    if out is not None:
+        check_folder(out, {}, kind=KIND)
+    lexicon = load_lexicon(directory)
+    if hold_out is not None:
         layout = item_layout(lexicon, licence=licence, is_chosen=lambda name: not is_held_out(name, share, salt))
         if out is not None:
             # Before anything is written, because there are two folders

@@ -104,10 +104,6 @@ def similarity(
     from turkic_idiom_tasks.training.similarity import fine_tune_similarity, similarities_of_subsets
     from turkic_idiom_tasks.training.trainee import load_trainee
 
-    def test_scores() -> dict[str, dict[str, float]]:
-        similarities = similarities_of_subsets(trainee.model, triplets.test)
-        return {subset: similarity_scores(pairs, similarities[subset]) for subset, pairs in triplets.test.items()}
-
     tokens_part = None if idiom_tokens is None else f"tokens-{idiom_tokens}"
     folder = out or tuned_folder(model, ["similarity", config.loss, config.pooling, tokens_part, config.seed])
     check_new(folder)
@@ -124,11 +120,15 @@ def similarity(
             batch_size=config.batch_size,
             seed=config.seed,
         )
-    untuned_scores = test_scores()
+    untuned_similarities = similarities_of_subsets(trainee.model, triplets.test)
     tuned = fine_tune_similarity(trainee, triplets, config=trained_config)
-    scores = test_scores()
+    similarities = similarities_of_subsets(trainee.model, triplets.test)
     if not is_first_process():
         return
+    untuned_scores, scores = {}, {}
+    for subset, pairs in triplets.test.items():
+        untuned_scores[subset] = similarity_scores(pairs, untuned_similarities[subset])
+        scores[subset] = similarity_scores(pairs, similarities[subset])
     stated: dict[str, object] = {"path": triplets.path, "revision": triplets.revision, **triplets.sizes()}
     stated |= {"examples": tuned.n_examples, "test_idioms_seen": list(triplets.seen)}
     record = tuning_record(trainee, tuned, config=trained_config, data=stated, untuned_test=untuned_scores, test=scores)

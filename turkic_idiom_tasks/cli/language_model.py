@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from turkic_idiom_tasks.cli.dataset import print_rows
 from turkic_idiom_tasks.cli.options import assigned
 from turkic_idiom_tasks.cli.output import print_line
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.models import checked
+from turkic_idiom_tasks.io.models import checked, model_errors
 from turkic_idiom_tasks.io.progress import progress
-from turkic_idiom_tasks.io.reading import first_fault, printable, read_yaml
+from turkic_idiom_tasks.io.reading import printable, read_yaml
 from turkic_idiom_tasks.languages import get_language
 
 if TYPE_CHECKING:
@@ -83,12 +83,8 @@ def ask_models(models: Sequence[str], questions: Sequence[Question], settings: A
 
     prices: dict[str, _Price] = {}
     if settings.prices is not None:
-        try:
+        with model_errors(settings.prices, "expected MODEL: {input: …, output: …} for each model"):
             prices = TypeAdapter(dict[str, _Price]).validate_python(read_yaml(settings.prices))
-        except ValidationError as error:
-            raise InputError(
-                f"{settings.prices}: {first_fault(error)}; expected MODEL: {{input: …, output: …}} for each model"
-            ) from error
     names = list(dict.fromkeys(models))  # a model that is named twice would vote twice
     with open_answers(settings.cache) as answers:
         if answers.n_damaged:

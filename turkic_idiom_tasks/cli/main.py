@@ -1,12 +1,9 @@
-"""Define the application `app`, to which the commands in the other modules add themselves, and run it as `main`."""
+"""Define the application `app`, to which the commands in the other modules add themselves."""
 
-import contextlib
 import gc
 import logging
 import os
 import sys
-import traceback
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -51,7 +48,7 @@ class _Commands(TyperGroup):
         raise typer.Exit(code)
 
 
-class _PrintableFormatter(logging.Formatter):
+class PrintableFormatter(logging.Formatter):
     """Formats log records so that no key, and no control character in a path or a name, reaches the terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -59,7 +56,7 @@ class _PrintableFormatter(logging.Formatter):
         return printable(without_keys(" ".join(super().format(record).splitlines())))
 
 
-# `main` prints tracebacks itself, without keys; markup would drop "[default: all]" from a help text, as a tag
+# `cli.main` prints tracebacks itself, without keys; markup would drop "[default: all]" from a help text, as a tag
 app = typer.Typer(
     name="turkic-idiom",
     cls=_Commands,
@@ -77,29 +74,6 @@ def command_group(name: str, help: str) -> typer.Typer:
     group = typer.Typer(name=name, help=help, no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(group)
     return group
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_PrintableFormatter("%(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    for stream in (sys.stdout, sys.stderr):
-        # A stream that a test or a notebook put in place
-        with contextlib.suppress(AttributeError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for terminals without UTF-8
-    try:
-        app(args=None if arguments is None else list(arguments))
-    except SystemExit as ended:
-        return ended.code if isinstance(ended.code, int) else 0
-    except OSError:
-        # The caller says it in a line, as it must for doctor
-        raise
-    except Exception:
-        # Printed here, because what a client raises may quote a key
-        sys.stderr.write(printable(without_keys(traceback.format_exc())))
-        return 1
-    return 0
 
 
 def _version(is_given: bool) -> None:

@@ -103,13 +103,16 @@ def run_command(
     from turkic_idiom_tasks.report.frame import report_run, to_json
     from turkic_idiom_tasks.runs.run import ModelRun, estimate, run_models, semeval_submission
 
+    problems = []
     if (options.query_prompt or options.document_prompt) and not base_url:
-        raise usage_error("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
+        problems.append("--set query_prompt, document_prompt: apply to models on a server; add --base-url")
     if base_url and (revision or options.device):
-        raise usage_error("--revision, device: do not apply to models on a server; leave them out, or --base-url")
+        problems.append("--revision, device: do not apply to models on a server; leave them out, or --base-url")
+    if submission is not None and (len(models) > 1 or options.tasks != (SEMEVAL_STS,)):
+        problems.append("--submission: takes one model and -t SemEvalIdiomSTS; give one -m, and no other task")
+    if problems:
+        raise usage_error("; ".join(problems))
     if submission is not None:
-        if len(models) > 1 or options.tasks != (SEMEVAL_STS,):
-            raise usage_error("--submission: takes one model and -t SemEvalIdiomSTS; give one -m, and no other task")
         check_outputs({"--submission": submission})
         write_text(submission, semeval_submission(models[0], options))
         return

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.files import read_committed
-from turkic_idiom_tasks.io.hub_client import explanation, quiet_client
+from turkic_idiom_tasks.io.hub_client import hub_errors
 from turkic_idiom_tasks.io.models import model_errors, read_model_lines
 from turkic_idiom_tasks.io.reading import (
     MAX_BYTES,
@@ -151,17 +151,14 @@ def open_local(folder: Path) -> HubFiles | None:
 def download(name: str) -> HubFiles:
     """Return the dataset ORG/NAME or ORG/NAME@REVISION; a commit that was downloaded before needs no network."""
     repo, _, revision = name.partition("@")
-    try:
-        with quiet_client():
-            commit = revision
-            # A branch or a tag may have moved since it was downloaded; a commit stays what it is.
-            is_commit = _COMMIT.fullmatch(revision) is not None
-            # Asked once, because snapshot_download repeats its requests for minutes when the Hub never answers.
-            if not is_commit or not try_to_load_from_cache(repo, README, repo_type="dataset", revision=revision):
-                commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=10).sha)
-            folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
-    except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
-        raise InputError(f"{name}: cannot be read from the Hub: {explanation(error)}") from error
+    with hub_errors(f"{name}: cannot be read from the Hub"):
+        commit = revision
+        # A branch or a tag may have moved since it was downloaded; a commit stays what it is.
+        is_commit = _COMMIT.fullmatch(revision) is not None
+        # Asked once, because snapshot_download repeats its requests for minutes when the Hub never answers.
+        if not is_commit or not try_to_load_from_cache(repo, README, repo_type="dataset", revision=revision):
+            commit = str(HfApi().dataset_info(repo, revision=revision or None, timeout=10).sha)
+        folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=_PATTERNS))
     for path in sorted(path for path in folder.rglob("*") if path.is_symlink()):
         # The client compares sizes only. Its cache names a content by its hash, a git blob id or SHA-256.
         content, stated = path.read_bytes(), path.readlink().name

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError, refuse_faults, usage_error
 from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import display, inner_path, parse_json, read_file, real_path
 
@@ -26,6 +26,8 @@ LOCK = ".turkic-idiom.lock"
 # In the names of temporary files; the name of the machine itself may have any characters.
 _HOST = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 _TEMPORARY = re.compile(r"\.tmp-(?P<host>[0-9a-f]{8})-(?P<process>\d+)-\w+")
+# Names of our own records in a folder, of this version or an earlier one
+_RECORD = re.compile(rf"\.turkic-idiom.*|{_TEMPORARY.pattern}", re.DOTALL)
 _ADVICE = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room")  # by errno
 _ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), "ask its owner for the right to write there")
 _ADVICE |= dict.fromkeys((errno.EEXIST, errno.ENOTDIR, errno.EISDIR), "move away what is there")
@@ -156,15 +158,14 @@ def commit_folder(
     with locked_folder(folder):
         ours = check_folder(folder, files, kind=kind, overwrite=overwrite)
         unchanged = {name for name, digest in ours.items() if _has_digest(folder / name, digest)}
-        dropped = unchanged.union(files, obsolete)
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        # A file that stays the same is carried over like those of others, and so keeps its time, by which other
+        # programs see what is to be copied again.
+        same = {name for name, digest in hashes.items() if _has_digest(folder / name, digest)}
+        dropped = unchanged.union(files, obsolete) - same
         with _folder_beside(folder) as unfinished:
-            hashes = {}
             for name, content in files.items():
-                hashes[name] = hashlib.sha256(content).hexdigest()
-                # A file that stays the same keeps its time, by which other programs see what is to be copied again.
-                if _has_digest(folder / name, hashes[name]):
-                    _link(folder / name, unfinished / name)
-                else:
+                if name not in same:
                     write_bytes(unfinished / name, content)
             write_json(unfinished / MANIFEST, Manifest(kind=kind, files=hashes).model_dump())
             if not folder.exists():
@@ -222,7 +223,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 def foreign_names(folder: Path) -> list[str]:
     """Return the sorted names in a folder that are neither our own records nor left behind by a killed process."""
-    return sorted(path.name for path in folder.iterdir() if not _is_record(path.name))
+    return sorted(path.name for path in folder.iterdir() if not _RECORD.fullmatch(path.name))
 
 
 def check_folder(
@@ -244,22 +245,22 @@ def check_folder(
         problem += advice
     if problem:
         raise InputError(f"{folder}: {problem}")
+    faults = []
     for name in (*files, MANIFEST):
         with model_errors(folder, "move it away, or choose another folder with --out"):
             path = inner_path(folder, name)
         for place in (path, *path.parents):
             # A folder where a file is to be written, or a file where a folder is
             if place.is_relative_to(folder) and place.exists() and place.is_dir() == (place == path):
-                raise InputError(f"{place}: is in the way of what is to be written; move it away")
+                faults.append(f"{place}: is in the way of what is to be written; move it away")
     ours = {} if manifest is None else manifest.files
-    if overwrite or not folder.exists():
-        return ours
-    for name in {**ours, **files}:
+    for name in {**ours, **files} if folder.exists() and not overwrite else ():
         path = folder / name
         is_same = name in files and _has_digest(path, hashlib.sha256(files[name]).hexdigest())
         if path.exists() and not is_same and not (name in ours and _has_digest(path, ours[name])):
             problem = "was changed since it was written" if name in ours else "is not a file of ours"
-            raise InputError(f"{path}: {problem}; move it away{'' if overwrite is None else ', or pass --overwrite'}")
+            faults.append(f"{path}: {problem}; move it away{'' if overwrite is None else ', or pass --overwrite'}")
+    refuse_faults(list(dict.fromkeys(faults)))
     return ours
 
 
@@ -273,28 +274,19 @@ def _carry_over(source: Path, target: Path, dropped: Collection[str], *, below: 
         target.mkdir(parents=True, exist_ok=True)
     for path in paths:
         place, name = target / path.name, f"{below}{path.name}"  # the latter from the outermost folder on
-        if name in dropped or (not below and _is_record(path.name)):
+        if name in dropped or (not below and _RECORD.fullmatch(path.name)):
             continue
         if path.is_dir() and not path.is_symlink():
             _carry_over(path, place, dropped, below=f"{name}/")
         elif not os.path.lexists(place):
-            # A hard link costs no space, and keeps what somebody writes into the file meanwhile.
-            _link(path, place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                # A hard link costs no space, and keeps what somebody writes into the file meanwhile.
+                os.link(path, place, follow_symlinks=False)
+            except (OSError, NotImplementedError):  # a file system without hard links, or a file of another user
+                shutil.copy2(path, place, follow_symlinks=False)
     if target.is_dir():
         shutil.copymode(source, target)
-
-
-def _is_record(name: str) -> bool:
-    """Return whether a name in a folder of ours is one of a record, of this version or an earlier one."""
-    return name.startswith(".turkic-idiom") or _TEMPORARY.fullmatch(name) is not None
-
-
-def _link(path: Path, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(path, place, follow_symlinks=False)
-    except (OSError, NotImplementedError):  # a file system without hard links, or a file of another user
-        shutil.copy2(path, place, follow_symlinks=False)
 
 
 @contextmanager

@@ -31,22 +31,13 @@ _MESSAGES = {
 
 @contextmanager
 def hub_errors(place: str) -> Iterator[None]:
-    """Turn what the client raises into an InputError that begins with what is being used, ``dataset ORG/NAME``."""
+    """Turn what the client raises into an InputError that begins with what is being used, ``dataset ORG/NAME``.
+
+    Meanwhile the client's warnings stay off the terminal, because addresses in them carry signatures, and its bars off
+    files.
+    """
     for variable in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
         check_key(variable)  # the client would call it a broken connection
-    try:
-        with quiet_client():
-            yield
-    except InputError:
-        raise
-    except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
-        raise InputError(f"{place}: {explanation(error)}") from error
-
-
-@contextmanager
-def quiet_client() -> Iterator[None]:
-    """Keep the client's warnings off the terminal, and its bars off files."""
-    # Addresses in the warnings carry signatures.
     verbosity = logging.get_verbosity()
     hides_bars = not sys.stderr.isatty() and not are_progress_bars_disabled()
     logging.set_verbosity_error()
@@ -54,6 +45,10 @@ def quiet_client() -> Iterator[None]:
         disable_progress_bars()
     try:
         yield
+    except InputError:
+        raise
+    except Exception as error:  # the client raises many kinds: network, authorisation, unknown names
+        raise InputError(f"{place}: {explanation(error)}") from error
     finally:
         logging.set_verbosity(verbosity)
         if hides_bars:

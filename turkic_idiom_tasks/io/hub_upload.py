@@ -1,6 +1,7 @@
 """Publishing of files in a repository on the Hub: a plan of what would change, then one commit."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,14 +47,9 @@ class Plan:
     tag: str | None = None  # the tag to set
     tag_is_set: bool = False  # whether the tag is there already, with exactly this content
 
-    def paths(self, *states: str) -> list[str]:
-        """Return the files in some of the `STATES`."""
-        return [path for path, (state, _) in self.changes.items() if state in states]
-
-    @property
-    def needs_commit(self) -> bool:
-        """Return whether a file is added or changed."""
-        return bool(self.paths(ADDED, CHANGED))
+    def to_send(self) -> list[str]:
+        """Return the paths of the files that are added or changed."""
+        return [path for path, (state, _) in self.changes.items() if state in (ADDED, CHANGED)]
 
     def text(self) -> str:
         """Return the plan for a person to read, a line per file."""
@@ -64,7 +60,8 @@ class Plan:
         for path, (state, size) in self.changes.items():
             lines.append(f"  {state:10} {size:>11,} B  {path}")
             n_bytes += size if state in (ADDED, CHANGED) else 0
-        counts = ", ".join(f"{len(self.paths(state))} {state}" for state in STATES)
+        n_files = Counter(state for state, _ in self.changes.values())
+        counts = ", ".join(f"{n_files[state]} {state}" for state in STATES)
         lines.append(f"{counts}; {n_bytes:,} bytes to send")
         if self.tag:
             lines.append(f"tag {self.tag}: {'set already, with this content' if self.tag_is_set else 'to be set'}")
@@ -82,8 +79,6 @@ def folder_files(folder: Path) -> dict[str, bytes | Path]:
             raise InputError(f"{path}: is a symbolic link; replace it by what it points to")
         if path.is_file():
             files[name.as_posix()] = path
-    if not files:
-        raise InputError(f"{folder}: no such folder, or no file in it")
     return files
 
 
@@ -153,18 +148,18 @@ def publish(
             api.create_repo(target.name, repo_type=target.kind, space_sdk=sdk, exist_ok=True)
             plan = make_plan(files, target, tag=tag)  # the Hub puts files of its own into a new repository
         commit = plan.head
-        if plan.needs_commit:
+        if plan.to_send():
             commit = str(_commit(plan, files, message=message).oid)
         if tag and not plan.tag_is_set:
             api.create_tag(target.name, tag=tag, revision=commit, repo_type=target.kind)
-    write(f"commit {commit}" + ("\n" if plan.needs_commit else ", as before: nothing has changed\n"))
+    write(f"commit {commit}" + ("\n" if plan.to_send() else ", as before: nothing has changed\n"))
     return commit
 
 
 def _commit(plan: Plan, files: Files, *, message: str, create_pr: bool = False) -> CommitInfo:
     return HfApi().create_commit(
         plan.target.name,
-        operations=[CommitOperationAdd(path, files[path]) for path in plan.paths(ADDED, CHANGED)],
+        operations=[CommitOperationAdd(path, files[path]) for path in plan.to_send()],
         commit_message=message,
         repo_type=plan.target.kind,
         parent_commit=plan.head,  # so that the Hub refuses the commit if somebody else made one meanwhile

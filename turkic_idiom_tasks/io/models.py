@@ -16,31 +16,23 @@ SettingsKind = TypeVar("SettingsKind", bound=BaseModel)
 
 
 @contextmanager
-def model_errors(place: object, advice: str) -> Iterator[None]:
-    """Turn a MalformedError or a ValidationError into an InputError: the place, what is wrong, what to do."""
+def model_errors(place: object, advice: str = "correct it", *, problem: str | None = None) -> Iterator[None]:
+    """Turn a MalformedError or a ValidationError into an InputError: the place, what is wrong, what to do.
+
+    A line of JSON lines that is malformed has None as its value, which is no model, and a `problem` that says why.
+    """
     try:
         yield
     except (MalformedError, ValidationError) as error:
-        fault = f"damaged ({first_fault(error)})" if isinstance(error, ValidationError) else error
-        raise InputError(f"{place}: {fault}; {advice}") from error
-
-
-@contextmanager
-def row_errors(place: object, problem: str | None = None, *, advice: str = "correct it") -> Iterator[None]:
-    """Turn a ValidationError into an InputError that names the value too, or the `problem` of a malformed line."""
-    try:
-        yield
-    except ValidationError as error:
-        raise InputError(f"{place}: {problem or faults(error)[0]}; {advice}") from error
+        fault = faults(error)[0] if isinstance(error, ValidationError) else error
+        raise InputError(f"{place}: {problem or fault}; {advice}") from error
 
 
 def read_model_lines(kind: type[T], path: Path, advice: str) -> Iterator[T]:
     """Yield the lines of a JSON lines file as models or dataclasses; the first that is malformed is an InputError."""
     adapter = TypeAdapter(kind)
     for number, value, problem in read_json_lines(path):
-        with model_errors(f"{path}:{number}", advice):
-            if problem:
-                raise MalformedError(problem)
+        with model_errors(f"{path}:{number}", advice, problem=problem):
             row = adapter.validate_python(value)
         yield row
 
