@@ -278,7 +278,7 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, finetune
         (("--language", "xx"), "'language': must be one of tr, az", 2),
         (("-m", "m (pooling=mean)"), "'models.1': 'm (pooling=mean)' names a pooling", 2),
         (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
-        (("--target", "tr"), "tr is the language that is trained on", 2),
+        (("--target", "tr"), "--target tr: no language of the data besides the source language", 2),
         (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],
 )
