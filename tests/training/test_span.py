@@ -33,8 +33,7 @@ QUICK = ("--set", "epochs=1", "--set", "learning_rate=5e-3")
 @pytest.fixture(scope="module")
 def tuned_classifier(untrained_bert):
     """The tiny BERT as a classifier that has learnt to tag, and the outcome of its training."""
-    classifier = load_untuned(str(untrained_bert), seed=1)
-    return classifier, fine_tune(classifier, sentences(30), VALIDATION, config=CONFIG, seed=1)
+    return train(untrained_bert, sentences(30), VALIDATION, **CONFIG.model_dump())
 
 
 def train(folder, rows, validation, *, seed=1, **settings):

@@ -180,8 +180,8 @@ def encode_glosses(
     pooling = loaded.chosen_pooling(loaded.pooling or NATIVE)
     if loaded.encoder is None or pooling is None:
         raise usage_error(
-            f"{model}: no transformer, or one whose own pooling is none of {', '.join(POOLINGS)}; alignment takes "
-            f"{char_ngrams.NAME}, and transformers with a pooling, such as '{model} (pooling=mean)'"
+            f"{model}: no transformer, or its own pooling is none of {', '.join(POOLINGS)}; name a pooling of a "
+            f"transformer, as in '{model} (pooling=mean)', or choose another model, such as {char_ngrams.NAME}"
         )
     encoder = PooledEncoder(loaded.encoder, model_id=model)
     joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
