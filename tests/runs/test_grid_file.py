@@ -134,8 +134,7 @@ def test_a_span_model_has_a_cell_for_its_source_and_for_each_language_and_size(r
         ("retrieval: [m]", "retrieval: must be a mapping"),
         ("retrieval: {models: [m], poolings: [native]}", r"native goes with regimes: \[pretrained\] only"),
         ("retrieval: {models: [m]}\nretrieval: {models: [n]}", "repeated key 'retrieval'.*line 2"),
-        ("span: {models: [m], targets: [tr]}", "targets: tr is the language that is trained on; leave it out"),
-        ("{}", "declares nothing; it needs a part retrieval or span"),
+        ("{}", "must be a mapping with keys, not .*; known keys: retrieval, span"),
     ],
 )
 def test_a_mistake_is_named_with_file_place_and_nearest_key(read, tmp_path, text, message):

@@ -140,7 +140,6 @@ def test_what_the_words_set():
         (["epochs=1", "epochs=2"], "--set 'epochs=2': epochs is set twice"),
         (["seed=3"], "--set 'seed=3': pass --seed instead"),
         (["patient=3"], "unknown field 'patient'; known: .*patience"),
-        (["cached=true", "gradient_checkpointing=true"], "choose one of them"),
     ],
 )
 def test_settings_that_cannot_be_used_are_one_line(values, message):

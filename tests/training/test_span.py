@@ -33,8 +33,7 @@ QUICK = ("--set", "epochs=1", "--set", "learning_rate=5e-3")
 @pytest.fixture(scope="module")
 def tuned_classifier(untrained_bert):
     """The tiny BERT as a classifier that has learnt to tag, and the outcome of its training."""
-    classifier = load_untuned(str(untrained_bert), seed=1)
-    return classifier, fine_tune(classifier, sentences(30), VALIDATION, config=CONFIG, seed=1)
+    return train(untrained_bert, sentences(30), VALIDATION, **CONFIG.model_dump())
 
 
 def train(folder, rows, validation, *, seed=1, **settings):
@@ -278,7 +277,7 @@ def test_a_model_that_cannot_be_loaded_does_not_stop_the_others(copied, finetune
         (("--language", "xx"), "'language': must be one of tr, az", 2),
         (("-m", "m (pooling=mean)"), "'models.1': 'm (pooling=mean)' names a pooling", 2),
         (("--target", "gag"), "--target gag: no language of the data besides the source language; known: az", 2),
-        (("--target", "tr"), "tr is the language that is trained on", 2),
+        (("--target", "tr"), "--target tr: no language of the data besides the source language", 2),
         (("--data", "./nothing"), "./nothing: no such directory", 1),
     ],
 )

@@ -178,7 +178,7 @@ def retrieval(
     print_line(
         f"{pairs.regime}, {' '.join(pairs.languages)}: {len(pairs.pairs)} training pairs, {pairs.n_development} "
         f"development queries; {dropped} pairs left out, because test or development concepts have one of their texts\n"
-        f"development nDCG untuned {tuned.untuned.score:.4f}\n"
+        f"development nDCG untuned {tuned.history[0].score:.4f}\n"
         f"development nDCG tuned   {f'{tuned.tuned.score:.4f}' if tuned.tuned else 'undefined'}\n"
         f"{tuned.verdict}\n\nModel: {folder}\nScore it: {shlex.join(command)}"
     )

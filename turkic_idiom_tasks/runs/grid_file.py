@@ -29,10 +29,6 @@ def read_grid_file(path: Path) -> list[CellKind]:
     if not path.is_file():
         raise usage_error(f"{path}: no such file; give a grid file, or one of ours: {', '.join(PACKAGED)}")
     content = read_yaml(path)
-    if content in (None, {}):
-        raise InputError(
-            f"{path}: declares nothing; it needs a part {' or '.join(KINDS)}, see {PACKAGED['paper.yaml']}"
-        )
     _check_keys(content, KINDS, place=str(path))
     parts = []
     for name, kind in KINDS.items():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, JsonValue, PositiveInt, model_validator
+from pydantic import AfterValidator, JsonValue, PositiveInt
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
@@ -43,7 +43,7 @@ from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
 
 if TYPE_CHECKING:
-    from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier
+    from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -60,17 +60,12 @@ class SpanCells(CellKind):
 
     models: Names  # encoders on the Hub, or folders
     language: LanguageCode = PIVOT  # the source language, on which every model is trained
-    targets: AtLeastOne[LanguageCode] | None = None  # tested on and adapted to; None is every other one of the data
+    # tested on and adapted to; None is every other one of the data; the source language is tested on in any case
+    targets: AtLeastOne[LanguageCode] | None = None
     sizes: Sizes = SIZES  # numbers of training sentences to adapt with, besides none and all
     adapt: bool = True  # whether to adapt to the target languages, or only to test on them
     seeds: Seeds = SEEDS  # with which every training is repeated
     training: SpanConfig = SpanConfig()
-
-    @model_validator(mode="after")
-    def _check_targets(self) -> SpanCells:
-        if self.targets and self.language in self.targets:
-            raise ValueError(f"targets: {self.language} is the language that is trained on; leave it out")
-        return self
 
     def jobs(self, dataset: Dataset) -> Iterator[list[Cell]]:
         """Yield a job for each model and seed: the source language, then each other one by growing size."""
@@ -91,16 +86,13 @@ class SpanCells(CellKind):
                     sizes[target] += [*(size for size in self.sizes if size <= n_with_idiom and size < len(train)), ALL]
         for model in self.models:
             for seed in self.seeds:
-                cells = [self.source_cell(model, seed)]
+                source = Cell(SPAN, model, f"from-{self.language}", seed=seed, target=self.language, size=ALL)
+                cells = [source]
                 for target, of_target in sizes.items():
                     for size in of_target:
-                        cells.append(Cell(SPAN, model, cells[0].regime, seed=seed, target=target, size=size))
+                        cells.append(replace(source, target=target, size=size))
                 # They share the training on the source language, so they are one job
                 yield cells
-
-    def source_cell(self, model: str, seed: int) -> Cell:
-        """Return the cell of the source language, trained on all its sentences."""
-        return Cell(SPAN, model, f"from-{self.language}", seed=seed, target=self.language, size=ALL)
 
     def settings(self, cell: Cell) -> dict[str, JsonValue]:
         """Return the settings of the training."""
@@ -114,8 +106,9 @@ class SpanCells(CellKind):
 
         model, seed = cells[0].model, cells[0].seed or 0
         revision = content_revision(model)
-        name = cell_name(  # which depends on everything that decides the checkpoint
-            self.source_cell(model, seed),
+        # By the name of the cell of the source language, which depends on everything that decides the checkpoint
+        name = cell_name(
+            replace(cells[0], target=self.language, size=ALL),
             settings=self.training.model_dump() | trust_setting(trust_remote_code),
             model_revision=revision,
             data_revision=dataset.revision,
@@ -154,7 +147,8 @@ class SpanCells(CellKind):
                 sample = few_shot_sample(splits[TRAIN], size, seed=seed)
                 outcome = fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed)
             sentences = dataset.test_sentences(str(cell.target))
-            predictions = _tag(classifier, sentences)
+            tokens = [sentence.tokens for sentence in sentences.rows]
+            predictions = classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
             key = (SPANS, sentences.language)
             return build_record(
                 model,
@@ -192,12 +186,13 @@ class SpanCells(CellKind):
         )
         outcome = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
-        scores = score_predictions(sentences, _tag(classifier, sentences))
+        tokens = [sentence.tokens for sentence in sentences.rows]
+        predictions = classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
         record: dict[str, Any] = {
             **decides,
             "model": model,
             "data": {"path": dataset.path, "revision": dataset.revision},
-            "scores": scores,
+            "scores": score_predictions(sentences, predictions),
             "versions": installed_versions(),
             **trust_setting(trust_remote_code),
             **outcome,
@@ -211,8 +206,3 @@ class SpanCells(CellKind):
                 if not checkpoint.is_dir():
                     raise
         return classifier, record
-
-
-def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Prediction]:
-    tokens = [sentence.tokens for sentence in sentences.rows]
-    return classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)

@@ -4,9 +4,9 @@
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveInt
 
 from turkic_idiom_tasks.encoders.names import POOLINGS, REPLACE_ALL, REPLACE_SELECTED
 from turkic_idiom_tasks.errors import usage_error
@@ -68,12 +68,6 @@ class RetrievalConfig(EncoderSettings):
     lora: Annotated[
         NotNegative, Field(description="rank of adapters, such as 16, which are merged; 0 trains all weights")
     ] = 0
-
-    @model_validator(mode="after")
-    def _save_memory_once(self) -> Self:
-        if self.cached and self.gradient_checkpointing:
-            raise ValueError("cached and gradient_checkpointing save the same memory twice; choose one of them")
-        return self
 
 
 class SpanConfig(TrainerSettings):

@@ -50,11 +50,6 @@ class Tuned:
     floor: float = math.nan  # development score of a random ranking
 
     @property
-    def untuned(self) -> Evaluation:
-        """Return the evaluation before training."""
-        return self.history[0]
-
-    @property
     def tuned(self) -> Evaluation | None:
         """Return the best evaluation of trained weights, the earliest among equal ones; None if none is defined."""
         defined = [evaluation for evaluation in self.history[1:] if math.isfinite(evaluation.score)]
@@ -63,8 +58,9 @@ class Tuned:
     @property
     def kept(self) -> Evaluation:
         """Return the evaluation of the weights that the model has now."""
-        if self.tuned is None or self.tuned.score <= self.untuned.score:
-            return self.untuned
+        untuned = self.history[0]
+        if self.tuned is None or self.tuned.score <= untuned.score:
+            return untuned
         return self.tuned
 
     def record(self) -> dict[str, Any]:
@@ -90,13 +86,14 @@ class Tuned:
     @property
     def verdict(self) -> str:
         """Return one sentence on the effect of tuning and on the weights that were kept."""
-        before, ending = shown(self.untuned.score, 4), ""
+        untuned = self.history[0]
+        before, ending = shown(untuned.score, 4), ""
         if self.diverged_at is not None:
             ending = f"; loss or vectors were not finite at step {self.diverged_at}, where training stopped"
         if self.tuned is None:
             return f"no tuned weights could be scored{ending}; the untuned weights are kept ({before})"
         after = f"{shown(self.tuned.score, 4)} ({self.unit} {self.tuned.step})"
-        if are_near_floor((self.untuned.score, self.tuned.score), self.floor):
+        if are_near_floor((untuned.score, self.tuned.score), self.floor):
             ending += f"; both are near the {self.floor:.4f} of a random ranking, where a difference says little"
         if self.kept.step:
             return f"tuning raised development {self.score_name} from {before} to {after}{ending}"
