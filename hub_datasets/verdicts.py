@@ -53,18 +53,21 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
 
     def check(review: Review) -> None:
         entry = lexicon.of(review.language).get(review.concept)
+        mistakes = []
         if entry is None:
-            raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
+            mistakes.append(f"the lexicon has no entry {display(review.concept)} in {review.language}")
         # In another revision of the lexicon an entry may have other texts, but not another idiom
-        if entry.idiom != review.idiom:
-            raise MalformedError(
+        elif entry.idiom != review.idiom:
+            mistakes.append(
                 f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
                 f"{display(review.idiom)}; remove the line, and have the entry reviewed again"
             )
         # Nothing newer could replace a review after today
         latest = max(review.date, review.stamp[0][: len(review.date)])
         if date.fromisoformat(latest) > today + _TIME_ZONES:
-            raise MalformedError(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
+            mistakes.append(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
+        if mistakes:
+            raise MalformedError("; ".join(mistakes))
 
     reviews: list[Review] = []
     problems: list[Fault] = []

@@ -66,23 +66,24 @@ def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) ->
             codes[name] = language.code
     known = [GLOSS, CONCEPT, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
     columns = {}
+    problems = []
     for column in cells:
-        match, problem = _COLUMN.fullmatch(column), ""
+        match = _COLUMN.fullmatch(column)
         if match is not None and match["name"] in codes:
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
         # A short name that is no known code is that of another language: ky-idiom is no misspelt tk-idiom
         elif match is not None and match["field"] and _CODE.fullmatch(match["name"]):
             record = _record_to_fill_in(path, match["name"], records)
             advice = f"fill in its record in {record}, as CONTRIBUTING.md explains, and run the same command again"
-            problem = f"no language has the code {match['name']}; {advice}"
+            problems.append(f"unknown column {display(column)}; no language has the code {match['name']}; {advice}")
         # A name that is almost a known one is an error, because its column would silently be missing
         elif column not in (GLOSS, CONCEPT) and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
-            problem = f"nearest: {near[0]}; rename or remove it"
-        if problem:
-            raise InputError(f"{path}:1: unknown column {display(column)}; {problem}")
-    if not columns:
+            problems.append(f"unknown column {display(column)}; nearest: {near[0]}; rename or remove it")
+    if not columns and not problems:
         names = display(", ".join(cells))[1:-1]
-        raise InputError(f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")
+        problems.append(f"no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")
+    if problems:
+        raise InputError(f"{path}:1: {'; '.join(problems)}")
     return columns
 
 
