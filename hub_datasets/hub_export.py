@@ -117,13 +117,15 @@ def read_layout(directory: Path) -> HubLayout | None:
         return None
     suffixes = (*SUFFIXES, Path(README).suffix, Path(EVAL).suffix)
     contents = {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.suffix in suffixes}
-    lacking = []
-    for path, content in contents.items():
-        if CANARY.encode() not in content and Path(path).name != LANGUAGES_FILE:  # which has no text of the benchmark
-            fault = "lacks the canary of the benchmark, which keeps its texts out of training corpora"
-            lacking.append(f"{path}: {fault}")
-    advice = "write the layout again with turkic-idiom dataset export, or add this line to the file"
-    refuse_faults(lacking, advice=f"{advice}: {CANARY}")
+    lacking = [path for path, content in contents.items() if CANARY.encode() not in content]
+    lacking = [path for path in lacking if Path(path).name != LANGUAGES_FILE]  # which has no text of the benchmark
+    refuse_faults(
+        [
+            f"{path}: lacks the canary of the benchmark, which keeps its texts out of training corpora"
+            for path in lacking
+        ],
+        advice=f"write the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}",
+    )
     return HubLayout(contents, dict.fromkeys(configs, 0), [])
 
 

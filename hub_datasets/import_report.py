@@ -100,3 +100,11 @@ class Imported:
             for reason, count in self.counts(outcome).items():
                 report[outcome][reason] = {"count": count, "examples": self._cases[outcome][reason][:EXAMPLES]}
         return report
+
+    def summary(self) -> str:
+        """Return the numbers in one sentence, without the reasons."""
+        n_merged, n_dropped = (sum(self.counts(outcome).values()) for outcome in (MERGED, DROPPED))
+        return (
+            f"{len(self.lines)} rows with {self.readings} readings = {sum(map(len, self.entries.values()))} entries"
+            f" + {n_merged} merged + {n_dropped} dropped"
+        )

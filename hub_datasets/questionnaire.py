@@ -8,7 +8,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from hub_datasets.review import page_with
+from hub_datasets.review import page_with, words_of
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
 from turkic_idiom_tasks.results.people import FORMAT
@@ -17,7 +17,7 @@ from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import NATIVE, open_prompt, option_texts, question
 
 PAGE = Path(__file__).with_name("questionnaire.html")
-INVITATION = (  # with places for the number of items and the name of the file; the pages have translations of it
+INVITATION = (
     "Would you answer {} questions about idioms of your language? Open the file {} in a browser, on a computer or a "
     "phone; no internet is needed. No name is asked for. Send back the file that “Save my answers” writes. The answers "
     "are compared with those of language models."
@@ -53,3 +53,8 @@ def questionnaire_page(dataset: Dataset, subsets: Sequence[tuple[str, str]], *, 
     data = {"format": FORMAT, "revision": dataset.revision, "items": chosen}
     languages = {item["language"] for item in chosen}
     return page_with(PAGE, data, languages.pop() if len(languages) == 1 else None), len(chosen)
+
+
+def invitation(language: str, name: str, n_items: int) -> str:
+    """Return a text in a language, or in English where there is none, that asks people to open a page."""
+    return (words_of(language) or {}).get(INVITATION, INVITATION).format(n_items, name)

@@ -104,9 +104,9 @@ def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
     return counts
 
 
-def agreements(lexicon: Lexicon) -> list[Agreement]:
-    """Return the agreement on every field, of every language that has an entry with two reviewers."""
-    rows = []
+def compare_reviewers(lexicon: Lexicon) -> tuple[list[Agreement], list[Disagreement]]:
+    """Return the agreement on every field, of languages that have an entry with two reviewers, and disagreements."""
+    agreements, disagreements = [], []
     for language in LANGUAGES:
         units = _verdicts_by_field(lexicon, language)
         if not any(units.values()):
@@ -114,23 +114,16 @@ def agreements(lexicon: Lexicon) -> list[Agreement]:
         for field in FIELDS:
             verdicts = [list(unit.values()) for unit in units[field].values()]
             share, alpha = pair_agreement(verdicts), krippendorff_alpha(verdicts)
-            rows.append(Agreement(language, field, len(verdicts), share, alpha))
-    return rows
-
-
-def disagreements(lexicon: Lexicon) -> list[Disagreement]:
-    """Return every entry and field on which reviewers differ, in the order of languages, concepts and fields."""
-    rows = []
-    for language in LANGUAGES:
-        units = _verdicts_by_field(lexicon, language)
+            agreements.append(Agreement(language, field, len(verdicts), share, alpha))
         for concept, entry in sorted(lexicon.of(language).items()):
             for field in FIELDS:
                 reviewers: dict[str, list[str]] = defaultdict(list)
                 for reviewer, verdict in units[field].get(concept, {}).items():
                     reviewers[verdict].append(reviewer)
                 if len(reviewers) > 1:
-                    rows.append(Disagreement(language, concept, entry.idiom, field, dict(sorted(reviewers.items()))))
-    return rows
+                    by_verdict = dict(sorted(reviewers.items()))
+                    disagreements.append(Disagreement(language, concept, entry.idiom, field, by_verdict))
+    return agreements, disagreements
 
 
 def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, dict[str, str]]]:

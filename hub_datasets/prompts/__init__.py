@@ -23,15 +23,10 @@ _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>
 class Prompt:
     """One version of a prompt; texts stand in place of ``$name`` in its two messages."""
 
-    name: str
+    label: str  # name and version as results state them: ``verify-2``
     version: int  # from 1; a text that was used is never changed but gets a new version
     system: str
     user: str
-
-    @property
-    def label(self) -> str:
-        """Name and version as results state them: ``verify-2``."""
-        return f"{self.name}-{self.version}"
 
     def messages(self, texts: Mapping[str, str], *, plain: Mapping[str, str] | None = None) -> list[dict[str, str]]:
         """Return the conversation that asks this prompt about untrusted texts by name; the `plain` ones are our own."""
@@ -51,6 +46,7 @@ def load_prompt(name: str, version: int | None = None) -> Prompt:
     chosen = known[-1] if version is None else version
     if chosen not in known:
         raise usage_error(f"prompt={chosen}: {name} has the versions {', '.join(map(str, known))}")
-    parts = _PARTS.fullmatch((FOLDER / f"{name}-{chosen}.txt").read_text(encoding="utf-8"))
-    assert parts is not None, f"{name}-{chosen}.txt has no [system] and [user]"
-    return Prompt(name, chosen, parts["system"].strip(), parts["user"].strip())
+    label = f"{name}-{chosen}"
+    parts = _PARTS.fullmatch((FOLDER / f"{label}.txt").read_text(encoding="utf-8"))
+    assert parts is not None, f"{label}.txt has no [system] and [user]"
+    return Prompt(label, chosen, parts["system"].strip(), parts["user"].strip())

@@ -56,7 +56,7 @@ def import_(
     dictionary; kevser: CSV of Turkish idioms; tdk: CSV dump with the columns soz_id, sozum, atara, anlami, anahtar,
     turu2, gosterim_tarihi; dodiom: CSV of Dodiom's Turkish sentences, whose gold words become spans.
     """
-    from hub_datasets.import_report import DROPPED, MERGED, OUTCOMES, REPORT_FILE
+    from hub_datasets.import_report import OUTCOMES, REPORT_FILE
     from hub_datasets.importing import import_source, write_import
 
     check_target(out, overwrite=overwrite)
@@ -64,12 +64,7 @@ def import_(
         raise usage_error(f"{file}: is read by this command, and would be replaced; choose another --out")
     imported = import_source(format, file)
     write_import(imported, out, overwrite=overwrite)
-    n_entries = sum(map(len, imported.entries.values()))
-    n_merged, n_dropped = (sum(imported.counts(outcome).values()) for outcome in (MERGED, DROPPED))
-    sys.stderr.write(
-        f"{len(imported.lines)} rows with {imported.readings} readings = {n_entries} entries + {n_merged} merged + "
-        f"{n_dropped} dropped\n"
-    )
+    sys.stderr.write(f"{imported.summary()}\n")
     rows = [(outcome, count, reason) for outcome in OUTCOMES for reason, count in imported.counts(outcome).items()]
     print_rows(rows, sys.stderr)
     sys.stderr.write(printable(f"examples of each reason: {out / REPORT_FILE}\n"))

@@ -76,8 +76,7 @@ def questionnaire(
     items, as many of each kind and language as of any other. A page in one language has its texts in it. An invitation
     to send with it is printed.
     """
-    from hub_datasets.questionnaire import INVITATION, questionnaire_page
-    from hub_datasets.review import words_of
+    from hub_datasets.questionnaire import invitation, questionnaire_page
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, item_subsets
 
@@ -96,8 +95,7 @@ def questionnaire(
     write_text(out, page)
     print_line(f"{out}: {n_items} items of {len(subsets)} sets")
     for code in dict.fromkeys([*(subset.partition("-")[0] for _, subset in subsets), "en"]):
-        invitation = (words_of(code) or {}).get(INVITATION, INVITATION)
-        print_line(f"\n{code}: {invitation.format(n_items, out.name)}")
+        print_line(f"\n{code}: {invitation(code, out.name, n_items)}")
 
 
 @lm_app.command(epilog="Example: turkic-idiom lm stats --kind usage --shots 5")
