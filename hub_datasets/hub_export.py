@@ -119,13 +119,9 @@ def read_layout(directory: Path) -> HubLayout | None:
     contents = {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.suffix in suffixes}
     lacking = [path for path, content in contents.items() if CANARY.encode() not in content]
     lacking = [path for path in lacking if Path(path).name != LANGUAGES_FILE]  # which has no text of the benchmark
-    refuse_faults(
-        [
-            f"{path}: lacks the canary of the benchmark, which keeps its texts out of training corpora"
-            for path in lacking
-        ],
-        advice=f"write the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}",
-    )
+    fault = "lacks the canary of the benchmark, which keeps its texts out of training corpora"
+    advice = f"write the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}"
+    refuse_faults([f"{path}: {fault}" for path in lacking], advice=advice)
     return HubLayout(contents, dict.fromkeys(configs, 0), [])
 
 

@@ -66,6 +66,7 @@ def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) ->
             codes[name] = language.code
     known = [GLOSS, CONCEPT, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
     columns = {}
+    new_codes: dict[str, str] = {}  # -> the first column of a language that is not known
     problems = []
     for column in cells:
         match = _COLUMN.fullmatch(column)
@@ -73,12 +74,14 @@ def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) ->
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
         # A short name that is no known code is that of another language: ky-idiom is no misspelt tk-idiom
         elif match is not None and match["field"] and _CODE.fullmatch(match["name"]):
-            record = _record_to_fill_in(path, match["name"], records)
-            advice = f"fill in its record in {record}, as CONTRIBUTING.md explains, and run the same command again"
-            problems.append(f"unknown column {display(column)}; no language has the code {match['name']}; {advice}")
+            new_codes.setdefault(match["name"], column)
         # A name that is almost a known one is an error, because its column would silently be missing
         elif column not in (GLOSS, CONCEPT) and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
             problems.append(f"unknown column {display(column)}; nearest: {near[0]}; rename or remove it")
+    for code, column in new_codes.items():
+        record = _record_to_fill_in(path, code, records)
+        advice = f"fill in its record in {record}, as CONTRIBUTING.md explains, and run the same command again"
+        problems.append(f"unknown column {display(column)}; no language has the code {code}; {advice}")
     if not columns and not problems:
         names = display(", ".join(cells))[1:-1]
         problems.append(f"no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")

@@ -33,13 +33,13 @@ _SHOWN = 80  # characters of a value in the report
 def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept."""
     text, advice = read_text(path), "put one JSON object on each line, or one JSON list"
-    rows = []
     # NaN, a special number, is what pandas writes for a missing cell
     if text.lstrip().startswith("["):
         with model_errors(path, advice):
             items = parse_json(text.encode("utf-8"), special_numbers=True)
         rows = [source_row(number, item) for number, item in enumerate(items, start=1)]
     else:
+        rows = []
         for number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
                 with model_errors(f"{path}:{number}", advice):
