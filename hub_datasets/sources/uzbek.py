@@ -74,15 +74,10 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
     while position < len(raws):
         first = raws[position]
         position += 1
-        is_torn = False
-        if position < len(raws) and _NOISE.torn.fullmatch(first.meaning) and not first.example:
-            # The next row has the rest of the headword if it closes the parenthesis.
-            following = raws[position]
-            closes = following.meaning.startswith(")") or following.headword.count(")") > following.headword.count("(")
-            is_torn = closes and following.headword != first.headword
-        if not is_torn:
+        if position == len(raws) or not _is_torn(first, raws[position]):
             yield first
             continue
+        following = raws[position]
         last_part = following.headword
         headword = f"{first.headword.rstrip(' (')} (yoki {last_part}"
         yield SourceRow(first.line, merged=merged, value=first.headword)
@@ -101,6 +96,14 @@ def _joined(raws: Sequence[_Raw]) -> Iterator[_Raw | SourceRow]:
             note = Note("headword joined with its torn-off alternative", headword)
             yield row._replace(headword=headword, meaning=row.meaning.lstrip(") "), notes=(*row.notes, note))
             position += 1
+
+
+def _is_torn(raw: _Raw, following: _Raw) -> bool:
+    """Return whether the next row has the rest of the headword, so that it closes the parenthesis."""
+    if not _NOISE.torn.fullmatch(raw.meaning) or raw.example:
+        return False
+    closes = following.meaning.startswith(")") or following.headword.count(")") > following.headword.count("(")
+    return closes and following.headword != raw.headword
 
 
 def _source_row(raw: _Raw) -> SourceRow:
