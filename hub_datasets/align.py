@@ -143,7 +143,18 @@ def assign(problem: Problem, concept_vectors: Vectors, candidate_vectors: Vector
     lowest cosine of a pair, above -1 and below 1.
     """
     n_rows, n_columns = len(problem.concepts), len(problem.candidates)
-    cosines = _neighbours(concept_vectors, candidate_vectors, floor)
+    cosines: dict[tuple[int, int], float] = {}  # of the nearest candidates of each concept that reach the floor
+    # Only the nearest neighbours, so that 10,000 concepts and 10,000 definitions need neither the memory nor the time
+    # of a full table
+    n_kept = min(NEIGHBOURS, n_columns)
+    for start in range(0, n_rows, _ROWS):
+        block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T
+        # not sorted, because the assignment needs the set of neighbours and not their order
+        nearest = np.argpartition(-block, n_kept - 1, axis=1)[:, :n_kept]
+        # Rounding in float32 takes cosines beyond 1
+        values = np.clip(np.take_along_axis(block, nearest, axis=1).astype(np.float64), -1, 1)
+        for row, place in np.argwhere(values >= floor).tolist():
+            cosines[start + row, int(nearest[row, place])] = float(values[row, place])
     # Each concept may also stay alone, at the price of the floor. All costs are positive, because 0 is no edge.
     costs = {pair: 2 - cosine for pair, cosine in cosines.items()}
     costs |= {(row, n_columns + row): 2 - floor for row in range(n_rows)}
@@ -192,17 +203,19 @@ def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoi
     """Return the point with the lowest threshold whose precision is at least the one that is asked for."""
     # On fewer pairs a threshold would be chance.
     enough = [point for point in points if point.n_known >= FEWEST_KNOWN]
-    if not enough:
-        n_known = points[-1].n_known if points else 0
-        raise InputError(f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on")
     good = [point for point in enough if point.precision >= precision]
-    if not good:
+    if good:
+        return good[-1]
+    if enough:
         best = max(enough, key=lambda point: point.precision)
-        raise InputError(
+        problem = (
             f"no threshold has a precision of {precision:.2f} on the known pairs; the best is {best.precision:.3f} "
             f"(cosine {best.threshold:.3f}); take a better encoder, or a lower --precision"
         )
-    return good[-1]
+    else:
+        n_known = points[-1].n_known if points else 0
+        problem = f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on"
+    raise InputError(problem)
 
 
 def new_matches(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) -> list[Match]:
@@ -242,20 +255,3 @@ def review_rows(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) ->
                 row[code] = other.idiom if other is not None else ""
         rows.append(row | {"candidate": entry.idiom, "definition": entry.meaning or "", "accept": ""})
     return rows
-
-
-def _neighbours(concept_vectors: Vectors, candidate_vectors: Vectors, floor: float) -> dict[tuple[int, int], float]:
-    """Return (row, column) -> cosine of the nearest candidates of each concept that reach the floor."""
-    cosines: dict[tuple[int, int], float] = {}
-    # Only the nearest neighbours, so that 10,000 concepts and 10,000 definitions need neither the memory nor the time
-    # of a full table
-    n_kept = min(NEIGHBOURS, len(candidate_vectors))
-    for start in range(0, len(concept_vectors), _ROWS):
-        block = concept_vectors[start : start + _ROWS] @ candidate_vectors.T
-        # not sorted, because the assignment needs the set of neighbours and not their order
-        nearest = np.argpartition(-block, n_kept - 1, axis=1)[:, :n_kept]
-        # Rounding in float32 takes cosines beyond 1
-        values = np.clip(np.take_along_axis(block, nearest, axis=1).astype(np.float64), -1, 1)
-        for row, place in np.argwhere(values >= floor).tolist():
-            cosines[start + row, int(nearest[row, place])] = float(values[row, place])
-    return cosines

@@ -25,7 +25,7 @@ from hub_datasets.lexicon_figures import markdown_table
 from turkic_idiom_tasks.dataset.hub_layout import EVAL, README, SUFFIXES, declared_configs
 from turkic_idiom_tasks.dataset.retrieval import TASKS, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import lexicon_sentences
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import refuse_faults
 from turkic_idiom_tasks.io.files import commit_folder
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, own_records
 from turkic_idiom_tasks.lexicon.entries import Lexicon
@@ -62,14 +62,6 @@ class HubLayout:
     contents: Mapping[str, bytes]  # path -> content of every file
     configs: Mapping[str, int]  # config name -> number of rows
     left_out: Sequence[str]  # tasks and subsets (``T1-tur-gag``) that the lexicon has no data for
-
-    def __post_init__(self) -> None:
-        for path, content in self.contents.items():
-            if CANARY.encode() not in content and path != LANGUAGES_FILE:  # which has no text of the benchmark
-                raise InputError(
-                    f"{path}: lacks the canary of the benchmark, which keeps its texts out of training corpora; write "
-                    f"the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}"
-                )
 
     def write(self, directory: Path) -> None:
         """Write all files at once to a folder, which may hold an earlier export of ours, but nothing else."""
@@ -116,12 +108,20 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 
 
 def read_layout(directory: Path) -> HubLayout | None:
-    """Return the files of a folder in the Hub layout, with no rows counted; None if its README declares no config."""
+    """Return the files of a folder in the Hub layout, with no rows counted; None if its README declares no config.
+
+    Raise InputError if a file lacks the canary.
+    """
     configs = declared_configs(directory)
     if not configs:
         return None
     suffixes = (*SUFFIXES, Path(README).suffix, Path(EVAL).suffix)
     contents = {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.suffix in suffixes}
+    lacking = [path for path, content in contents.items() if CANARY.encode() not in content]
+    lacking = [path for path in lacking if Path(path).name != LANGUAGES_FILE]  # which has no text of the benchmark
+    fault = "lacks the canary of the benchmark, which keeps its texts out of training corpora"
+    advice = f"write the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}"
+    refuse_faults([f"{path}: {fault}" for path in lacking], advice=advice)
     return HubLayout(contents, dict.fromkeys(configs, 0), [])
 
 

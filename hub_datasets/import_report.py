@@ -1,9 +1,9 @@
 """What every reader of a source yields, and what an import makes of it: entries, and what was dropped, and why."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
@@ -57,6 +57,7 @@ def readings_of(fields: Mapping[str, Mapping[str, str]]) -> dict[str, Reading]:
     return readings
 
 
+@dataclass
 class Imported:
     """An imported lexicon, and what became of every reading: an entry, or merged or dropped for a reason.
 
@@ -64,13 +65,13 @@ class Imported:
     and removals of single fields in readings that were kept, merged or dropped.
     """
 
-    def __init__(self, source_format: str, file: Path) -> None:
-        self.format, self.file = source_format, file.name
-        self.lines: set[int] = set()  # of the records in the file
-        self.readings = 0
-        self.concepts: list[Concept] = []
-        self.entries: dict[str, list[Entry]] = {}  # by language code
-        self._cases: dict[str, dict[str, list[dict[str, Any]]]] = {outcome: {} for outcome in OUTCOMES}
+    format: str
+    file: str  # its name
+    lines: set[int] = field(default_factory=set)  # of the records in the file
+    readings: int = 0
+    concepts: list[Concept] = field(default_factory=list)
+    entries: dict[str, list[Entry]] = field(default_factory=dict)  # by language code
+    _cases: dict[str, dict[str, list[dict[str, Any]]]] = field(init=False, default_factory=lambda: defaultdict(dict))
 
     def add(self, outcome: str, reason: str, line: int, language: str, value: str) -> None:
         """Count a reading, or a repair, under one of the `OUTCOMES`; `value` is the text that the reason refers to."""

@@ -38,7 +38,7 @@ def import_source(source_format: str, path: Path) -> Imported:
     """Return the lexicon in a source file of one of the `FORMATS`; a file with nothing usable is an InputError."""
     if source_format == dodiom.FORMAT:
         return dodiom.import_dodiom(path)
-    imported = Imported(source_format, path)
+    imported = Imported(source_format, path.name)
     senses_by_idiom: dict[IdiomKey, list[SourceRow]] = {}  # the first row of each sense, with what later ones add
     for row in READERS[source_format](path):
         readings = _usable_readings(row, imported, keeps_bare_idioms=source_format in _ALIGNED)

@@ -20,7 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from hub_datasets.planting import SEED, plant
 from hub_datasets.prompts import ANSWER_PASSES, BLANK, CROSS_LINGUAL, EXPLANATION, MONOLINGUAL, load_prompt
 from hub_datasets.questions import AnswerFields, Question, Reply
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, refuse_faults
 from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, LanguageCode
@@ -216,6 +216,7 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
     """Return what is to be judged in some files, and in the sample files and logs of some folders."""
     cases: dict[str, Case] = {}
     origins: dict[str, Path] = {}
+    repeated = []
     for path in explanation_files(places):
         for where, value, problem in _explanations(path):
             if isinstance(value, dict) and isinstance(value.get("doc"), dict):
@@ -224,12 +225,10 @@ def read_explanations(places: Sequence[Path]) -> list[Case]:
                 asked = Explanation.model_validate(value)
             # Two answers to one question would count twice, and the intervals resample concepts as if they were one.
             if asked.id in cases:
-                raise InputError(
-                    f"{where}: the question {display(asked.id)} was answered in {origins[asked.id]} too; judge one "
-                    "run at a time"
-                )
+                repeated.append(f"{where}: the question {display(asked.id)} was answered in {origins[asked.id]} too")
             cases[asked.id] = asked.model_copy(update={"answer": asked.answer[:_MOST_CHARACTERS]}).case()
             origins[asked.id] = path
+    refuse_faults(repeated, advice="judge one run at a time")
     if not cases:
         raise InputError(
             f"{', '.join(map(str, places))}: no explanations to judge; expected {LM_EVAL_SAMPLES} of lm-eval run "

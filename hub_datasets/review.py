@@ -31,21 +31,21 @@ def sample(lexicon: Lexicon, language: str, *, n: int | None = None, seed: int =
     if not entries:
         known = ", ".join(code for code in LANGUAGES if lexicon.of(code)) or "none"
         raise usage_error(f"{lexicon.source}: has no entries in {language}; it has {known}")
-
-    def rank(entry: Entry) -> tuple[int, str]:
+    ranks: dict[str, tuple[int, str]] = {}
+    for entry in entries:
         # No public source attests it, it may be a collocation, or a second reader did not accept it as it was.
         n_doubts = (entry.attested is None) + entry.collocation + (entry.status not in READ_STATUS)
         # A hash, because with a random generator the place of an entry would depend on all the others; so every
         # reviewer gets the same entries in the same order.
-        return -n_doubts, hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
-
+        digest = hashlib.sha256(f"{seed}\n{language}\n{entry.concept}".encode()).hexdigest()
+        ranks[entry.concept] = (-n_doubts, digest)
+    entries.sort(key=lambda entry: ranks[entry.concept])
     n = len(entries) if n is None else min(n, len(entries))
     test = [entry for entry in entries if retrieval_split(entry.concept) == TEST]
     others = [entry for entry in entries if retrieval_split(entry.concept) != TEST]
     # Test concepts of retrieval have the share among the n entries that they have in the lexicon, rounded
     n_test = (2 * n * len(test) + len(entries)) // (2 * len(entries))
-    chosen = sorted(test, key=rank)[:n_test] + sorted(others, key=rank)[: n - n_test]
-    return sorted(chosen, key=rank)
+    return sorted(test[:n_test] + others[: n - n_test], key=lambda entry: ranks[entry.concept])
 
 
 def review_page(

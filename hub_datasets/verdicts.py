@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import Fault, MalformedError, display
+from turkic_idiom_tasks.io.reading import Fault, display
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import read_review_file
@@ -51,20 +51,22 @@ def read_reviews(paths: Sequence[Path], lexicon: Lexicon, *, today: date) -> tup
     The files are JSON lines, as the page of reviews exports them.
     """
 
-    def check(review: Review) -> None:
+    def check(review: Review) -> list[str]:
         entry = lexicon.of(review.language).get(review.concept)
+        mistakes = []
         if entry is None:
-            raise MalformedError(f"the lexicon has no entry {display(review.concept)} in {review.language}")
+            mistakes.append(f"the lexicon has no entry {display(review.concept)} in {review.language}")
         # In another revision of the lexicon an entry may have other texts, but not another idiom
-        if entry.idiom != review.idiom:
-            raise MalformedError(
+        elif entry.idiom != review.idiom:
+            mistakes.append(
                 f"the idiom of {review.concept!r} reads {display(entry.idiom)} and was reviewed as "
                 f"{display(review.idiom)}; remove the line, and have the entry reviewed again"
             )
         # Nothing newer could replace a review after today
         latest = max(review.date, review.stamp[0][: len(review.date)])
         if date.fromisoformat(latest) > today + _TIME_ZONES:
-            raise MalformedError(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
+            mistakes.append(f"field 'date' or 'time': {latest} is in the future (today is {today}); correct it")
+        return mistakes
 
     reviews: list[Review] = []
     problems: list[Fault] = []
@@ -101,9 +103,9 @@ def count_changes(lexicon: Lexicon, reviews: Iterable[Review]) -> Counter[str]:
     return counts
 
 
-def agreements(lexicon: Lexicon) -> list[Agreement]:
-    """Return the agreement on every field, of every language that has an entry with two reviewers."""
-    rows = []
+def compare_reviewers(lexicon: Lexicon) -> tuple[list[Agreement], list[Disagreement]]:
+    """Return the agreement on every field, of languages that have an entry with two reviewers, and disagreements."""
+    agreements, disagreements = [], []
     for language in LANGUAGES:
         units = _verdicts_by_field(lexicon, language)
         if not any(units.values()):
@@ -111,23 +113,16 @@ def agreements(lexicon: Lexicon) -> list[Agreement]:
         for field in FIELDS:
             verdicts = [list(unit.values()) for unit in units[field].values()]
             share, alpha = pair_agreement(verdicts), krippendorff_alpha(verdicts)
-            rows.append(Agreement(language, field, len(verdicts), share, alpha))
-    return rows
-
-
-def disagreements(lexicon: Lexicon) -> list[Disagreement]:
-    """Return every entry and field on which reviewers differ, in the order of languages, concepts and fields."""
-    rows = []
-    for language in LANGUAGES:
-        units = _verdicts_by_field(lexicon, language)
+            agreements.append(Agreement(language, field, len(verdicts), share, alpha))
         for concept, entry in sorted(lexicon.of(language).items()):
             for field in FIELDS:
                 reviewers: dict[str, list[str]] = defaultdict(list)
                 for reviewer, verdict in units[field].get(concept, {}).items():
                     reviewers[verdict].append(reviewer)
                 if len(reviewers) > 1:
-                    rows.append(Disagreement(language, concept, entry.idiom, field, dict(sorted(reviewers.items()))))
-    return rows
+                    by_verdict = dict(sorted(reviewers.items()))
+                    disagreements.append(Disagreement(language, concept, entry.idiom, field, by_verdict))
+    return agreements, disagreements
 
 
 def _verdicts_by_field(lexicon: Lexicon, language: str) -> dict[str, dict[str, dict[str, str]]]:

@@ -23,7 +23,6 @@ from turkic_idiom_tasks.orthography import fold
 from turkic_idiom_tasks.splits import SENSE_SEPARATOR
 
 ACCEPT, REJECT = "accept", "reject"
-MIN_CONFIDENCE = 0.5
 CRITERIA = ("semantic-fidelity", "definition-example-consistency", "idiomatic-usage")
 CONTRADICTION, UNSURE, UNREADABLE = "the verdict contradicts itself", "low confidence", "the answer is not readable"
 
@@ -86,10 +85,10 @@ class Verdict:
         return json.dumps(row | {"model": model, "prompt": prompt, "date": self.reply.date}, ensure_ascii=False)
 
 
-def entries_to_check(
-    lexicon: Lexicon, languages: Sequence[str], *, planted_share: float | None = None
-) -> list[Checked]:
-    """Return the complete entries of these languages, and after them copies of a share with planted errors."""
+def verifier_tasks(
+    lexicon: Lexicon, languages: Sequence[str], *, prompt: Prompt, planted_share: float | None = None
+) -> list[tuple[Question, Checked]]:
+    """Return what to ask: about the complete entries of these languages, then copies of a share with planted errors."""
     checked: list[Checked] = []
     planted: list[Checked] = []
     for code in languages:
@@ -100,18 +99,17 @@ def entries_to_check(
             wrong = plant(lexicon, code, complete, share=planted_share, kinds=(*MEANING_KINDS, *EXAMPLE_KINDS))
             planted += [(code, entry, kind) for kind, entry in wrong]
     # The planted ones come last, so that a run that is cut off by its budget has asked about the entries themselves.
-    return checked + planted
+    tasks = []
+    for row in checked + planted:
+        code, entry, _ = row
+        texts = {"idiom": entry.idiom, "meaning": entry.meaning or "", "example": entry.example or ""}
+        messages = prompt.messages(texts, plain={"language": LANGUAGES[code].name})
+        question = Question(prompt.label, messages, PaperVerification if prompt.version == PAPER else Verification)
+        tasks.append((question, row))
+    return tasks
 
 
-def verification_question(prompt: Prompt, checked: Checked) -> Question:
-    """Return the question about one complete entry."""
-    code, entry, _ = checked
-    texts = {"idiom": entry.idiom, "meaning": entry.meaning or "", "example": entry.example or ""}
-    messages = prompt.messages(texts, plain={"language": LANGUAGES[code].name})
-    return Question(prompt.label, messages, PaperVerification if prompt.version == PAPER else Verification)
-
-
-def verdict_of(checked: Checked, reply: Reply, *, min_confidence: float = MIN_CONFIDENCE) -> Verdict:
+def verdict_of(checked: Checked, reply: Reply, *, min_confidence: float) -> Verdict:
     """Return what a reply means: only an answer that accepts without contradiction, and is sure enough, accepts."""
     answer = reply.value
     if not isinstance(answer, PaperVerification):

@@ -89,11 +89,6 @@ class Joined:
     corpora: dict[str, Corpus] = field(default_factory=dict)  # that gave a sentence
 
 
-def read_corpora(folder: Path) -> dict[str, Corpus]:
-    """Return the corpora of a folder of annotations by name."""
-    return {corpus.corpus: corpus for corpus in _parsed(folder / CORPORA, Corpus)}
-
-
 def read_annotations(folder: Path, language: str) -> list[Annotation]:
     """Return the annotations of a language; none if the folder has no file for it."""
     path = folder / f"{language}.jsonl"
@@ -110,7 +105,7 @@ def _parsed(path: Path, model: type[Row]) -> list[Row]:
 
 def fetch(folder: Path, corpora: Path) -> Iterator[Path]:
     """Download the files of all corpora that are not there yet, each at its commit; yield their paths."""
-    for corpus in read_corpora(folder).values():
+    for corpus in _parsed(folder / CORPORA, Corpus):
         for path in corpus.files:
             place, url = corpus.place(path, corpora), f"{corpus.url}/{path}"
             if place.is_file():
@@ -130,7 +125,8 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
     A sentence of several idioms becomes one row with all their spans. The idioms of the lexicon are `uses` all the same
     where a sentence has no row.
     """
-    joined, known = Joined(), read_corpora(folder)
+    joined = Joined()
+    known = {corpus.corpus: corpus for corpus in _parsed(folder / CORPORA, Corpus)}
     texts_seen: dict[tuple[str, str], tuple[str, ...]] = {}  # language and text -> the place that it was taken from
     for language in LANGUAGES:
         by_place: dict[tuple[str, str, str], list[Annotation]] = defaultdict(list)
@@ -172,15 +168,16 @@ def join(folder: Path, corpora: Path, lexicon: Lexicon, *, unseen: bool = False)
             if unseen and is_seen:
                 continue
             joined.corpora[corpus.corpus] = corpus
-            joined.uses[language] += _uses(sentence.text, of_sentence, corpus, lexicon.of(language))
+            origin = {"corpus": corpus.corpus, "source": f"{corpus.url}/{place[1]}", "licence": corpus.licence}
+            joined.uses[language] += _uses(sentence.text, of_sentence, origin, lexicon.of(language))
             if reason is None:
                 joined.kept[language] += of_sentence
-                joined.rows[language].append(_row(sentence.text, of_sentence, corpus, language, lexicon))
+                joined.rows[language].append(_row(sentence.text, of_sentence, origin, language, lexicon))
     return joined
 
 
 def _row(
-    text: str, annotations: Sequence[Annotation], corpus: Corpus, language: str, lexicon: Lexicon
+    text: str, annotations: Sequence[Annotation], origin: Mapping[str, str], language: str, lexicon: Lexicon
 ) -> dict[str, object]:
     """Return a sentence as a row of a span config, with where it is from."""
     spans = tuple(sorted({span for row in annotations if row.sense == IDIOMATIC for span in row.spans or ()}))
@@ -195,11 +192,11 @@ def _row(
     # Sentences without an idiom are resampled one by one
     idiom = entry.idiom if entry else first.concept or text
     tagged = tag_sentence(f"{first.corpus}/{first.file}/{first.sentence}", language, idiom, text, spans)
-    return tagged.document() | {"concept": first.concept, **_origin(first, corpus)}
+    return tagged.document() | {"concept": first.concept, "sense": first.sense, **origin}
 
 
 def _uses(
-    text: str, annotations: Sequence[Annotation], corpus: Corpus, entries: Mapping[str, Entry]
+    text: str, annotations: Sequence[Annotation], origin: Mapping[str, str], entries: Mapping[str, Entry]
 ) -> Iterator[dict[str, object]]:
     """Yield the uses of idioms of the lexicon in a sentence as rows of a config of uses."""
     for row in annotations:
@@ -212,13 +209,9 @@ def _uses(
                 "spans": offsets(row.spans),
                 "answerable": row.cloze,
                 "concept": entry.concept,
-                **_origin(row, corpus),
+                "sense": row.sense,
+                **origin,
             }
-
-
-def _origin(row: Annotation, corpus: Corpus) -> dict[str, object]:
-    source = f"{corpus.url}/{row.file}"
-    return {"sense": row.sense, "corpus": row.corpus, "source": source, "licence": corpus.licence}
 
 
 def found_layout(joined: Joined, lexicon: Lexicon) -> HubLayout:

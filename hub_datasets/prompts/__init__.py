@@ -14,9 +14,8 @@ ENRICH, VERIFY, EXPLANATION = "enrich", "verify", "judge-explanation"
 MONOLINGUAL, CROSS_LINGUAL = "judge-monolingual", "judge-cross-lingual"
 ANSWER_PASSES = "judge-answer", "judge-answer-alone"
 BLANK = "judge-blank"
-NAMES = (ENRICH, VERIFY, MONOLINGUAL, CROSS_LINGUAL, EXPLANATION, *ANSWER_PASSES, BLANK)
 PAPER = 1  # version with the wording of the paper's appendices, where the paper has one
-_FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent
 _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>.*)", re.DOTALL)
 
 
@@ -24,15 +23,10 @@ _PARTS = re.compile(r"(?:#.*\n)*\[system\]\n(?P<system>.*?)\n\[user\]\n(?P<user>
 class Prompt:
     """One version of a prompt; texts stand in place of ``$name`` in its two messages."""
 
-    name: str  # one of `NAMES`
+    label: str  # name and version as results state them: ``verify-2``
     version: int  # from 1; a text that was used is never changed but gets a new version
     system: str
     user: str
-
-    @property
-    def label(self) -> str:
-        """Name and version as results state them: ``verify-2``."""
-        return f"{self.name}-{self.version}"
 
     def messages(self, texts: Mapping[str, str], *, plain: Mapping[str, str] | None = None) -> list[dict[str, str]]:
         """Return the conversation that asks this prompt about untrusted texts by name; the `plain` ones are our own."""
@@ -45,18 +39,14 @@ class Prompt:
         ]
 
 
-def versions(name: str) -> list[int]:
-    """Return the versions of a prompt, in order."""
-    return sorted(int(path.stem.rpartition("-")[2]) for path in _FOLDER.glob(f"{name}-[0-9]*.txt"))
-
-
 @cache
 def load_prompt(name: str, version: int | None = None) -> Prompt:
     """Return a version of a prompt, the newest one by default."""
-    known = versions(name)
+    known = sorted(int(path.stem.rpartition("-")[2]) for path in FOLDER.glob(f"{name}-[0-9]*.txt"))
     chosen = known[-1] if version is None else version
     if chosen not in known:
         raise usage_error(f"prompt={chosen}: {name} has the versions {', '.join(map(str, known))}")
-    parts = _PARTS.fullmatch((_FOLDER / f"{name}-{chosen}.txt").read_text(encoding="utf-8"))
-    assert parts is not None, f"{name}-{chosen}.txt has no [system] and [user]"
-    return Prompt(name, chosen, parts["system"].strip(), parts["user"].strip())
+    label = f"{name}-{chosen}"
+    parts = _PARTS.fullmatch((FOLDER / f"{label}.txt").read_text(encoding="utf-8"))
+    assert parts is not None, f"{label}.txt has no [system] and [user]"
+    return Prompt(label, chosen, parts["system"].strip(), parts["user"].strip())

@@ -52,10 +52,8 @@ def read(path: Path) -> Iterator[SourceRow]:
         problem = None if texts else "no idiom in any language"
         if concept and not CONCEPT_ID.fullmatch(concept):
             problem = "concept is no id of lower-case letters, digits and hyphens"
-        gloss = record.cells.get(GLOSS, "")
-        yield SourceRow(
-            record.line, readings_of(texts), gloss, problem=problem, value=concept, notes=notes, concept=concept
-        )
+        readings, gloss = readings_of(texts), record.cells.get(GLOSS, "")
+        yield SourceRow(record.line, readings, gloss, problem=problem, value=concept, notes=notes, concept=concept)
 
 
 def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) -> dict[str, tuple[str, str]]:
@@ -66,23 +64,27 @@ def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) ->
             codes[name] = language.code
     known = [GLOSS, CONCEPT, *codes, *(f"{name}-{field}" for name in codes for field in FIELDS)]
     columns = {}
+    new_codes: dict[str, str] = {}  # -> the first column of a language that is not known
+    problems = []
     for column in cells:
-        match, problem = _COLUMN.fullmatch(column), ""
+        match = _COLUMN.fullmatch(column)
         if match is not None and match["name"] in codes:
             columns[column] = (codes[match["name"]], match["field"] or "idiom")
         # A short name that is no known code is that of another language: ky-idiom is no misspelt tk-idiom
         elif match is not None and match["field"] and _CODE.fullmatch(match["name"]):
-            record = _record_to_fill_in(path, match["name"], records)
-            advice = f"fill in its record in {record}, as CONTRIBUTING.md explains, and run the same command again"
-            problem = f"no language has the code {match['name']}; {advice}"
+            new_codes.setdefault(match["name"], column)
         # A name that is almost a known one is an error, because its column would silently be missing
         elif column not in (GLOSS, CONCEPT) and (near := get_close_matches(column, known, n=1, cutoff=ALMOST)):
-            problem = f"nearest: {near[0]}; rename or remove it"
-        if problem:
-            raise InputError(f"{path}:1: unknown column {display(column)}; {problem}")
-    if not columns:
+            problems.append(f"unknown column {display(column)}; nearest: {near[0]}; rename or remove it")
+    for code, column in new_codes.items():
+        record = _record_to_fill_in(path, code, records)
+        advice = f"fill in its record in {record}, as CONTRIBUTING.md explains, and run the same command again"
+        problems.append(f"unknown column {display(column)}; no language has the code {code}; {advice}")
+    if not columns and not problems:
         names = display(", ".join(cells))[1:-1]
-        raise InputError(f"{path}:1: no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")
+        problems.append(f"no column of a language; name the columns {', '.join(LANGUAGES)}, found {names}")
+    if problems:
+        raise InputError(f"{path}:1: {'; '.join(problems)}")
     return columns
 
 

@@ -17,7 +17,8 @@ from hub_datasets.cleaning import without_accents
 from hub_datasets.import_report import ALMOST, NOTHING, Note, SourceRow, readings_of
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.csv_files import read_text
-from turkic_idiom_tasks.io.reading import MalformedError, display, parse_json
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import display, parse_json
 from turkic_idiom_tasks.languages import LANGUAGES
 
 # How the paper's prompt calls the languages of its release
@@ -31,25 +32,24 @@ _SHOWN = 80  # characters of a value in the report
 
 def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept."""
-    text = read_text(path)
+    text, advice = read_text(path), "put one JSON object on each line, or one JSON list"
+    # NaN, a special number, is what pandas writes for a missing cell
     if text.lstrip().startswith("["):
-        rows = [source_row(number, item) for number, item in enumerate(_parse(str(path), text), start=1)]
+        with model_errors(path, advice):
+            items = parse_json(text.encode("utf-8"), special_numbers=True)
+        rows = [source_row(number, item) for number, item in enumerate(items, start=1)]
     else:
-        lines = enumerate(text.split("\n"), start=1)
-        rows = [source_row(number, _parse(f"{path}:{number}", line)) for number, line in lines if line.strip()]
+        rows = []
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                with model_errors(f"{path}:{number}", advice):
+                    item = parse_json(line.encode("utf-8"), special_numbers=True)
+                rows.append(source_row(number, item))
     if all(row.problem == NO_KEY for row in rows):
         first = rows[0] if rows else SourceRow(1, value="an empty list")
         keys = display(first.value)[1:-1] or "none"
         raise InputError(f"{path}:{first.line}: no key such as TR-Deyim, TR-Anlam; found {keys}; check --format")
     yield from rows
-
-
-def _parse(place: str, text: str) -> Any:
-    try:
-        # NaN is what pandas writes for a missing cell
-        return parse_json(text.encode("utf-8"), special_numbers=True)
-    except MalformedError as error:
-        raise InputError(f"{place}: {error}; put one JSON object on each line, or one JSON list") from error
 
 
 def prefix(code: str) -> str:
@@ -60,13 +60,14 @@ def prefix(code: str) -> str:
 def source_row(number: int, item: Any) -> SourceRow:
     """Return the concept that one decoded object of the release holds; `number` is its line or place in the list."""
     if not isinstance(item, dict):
-        return SourceRow(number, problem="not a JSON object", value=_as_text(item))
+        return SourceRow(number, problem="not a JSON object", value=json.dumps(item, ensure_ascii=False)[:_SHOWN])
     fields: dict[str, dict[str, str]] = {}
     notes: list[Note] = []
     has_key = False
     for key, value in item.items():
         name = without_accents(key.strip().replace("ı", "i")).lower()
         name = re.sub(r"[\s_\-\u2010-\u2015]+", "-", name)
+        shown = json.dumps(value, ensure_ascii=False)[:_SHOWN]
         match = _KEY.fullmatch(name)
         code = _SHORT.get(match[1], match[1]) if match else ""
         if match is None or code not in LANGUAGES:
@@ -74,19 +75,15 @@ def source_row(number: int, item: Any) -> SourceRow:
             near = get_close_matches(name, known, n=1, cutoff=ALMOST)
             if near:
                 hint = f" (nearest: {near[0].upper()})" if near[0][:3] == name[:3] else ""  # or another language
-                notes.append(Note(f"unknown key {display(key)} not read{hint}", _as_text(value)))
+                notes.append(Note(f"unknown key {display(key)} not read{hint}", shown))
             continue
         has_key = True
         field = FIELDS[match[2]]
         if isinstance(value, str) and not NOTHING.fullmatch(value):
             fields.setdefault(code, {}).setdefault(field, value)
         elif not isinstance(value, str | None) and value == value:  # of numbers NaN alone is not itself
-            notes.append(Note(f"{field} removed: not text", _as_text(value)))
+            notes.append(Note(f"{field} removed: not text", shown))
     if not has_key:
         return SourceRow(number, problem=NO_KEY, value=", ".join(item)[:_SHOWN])
     problem = None if fields else "no idiom in any language"
     return SourceRow(number, readings_of(fields), problem=problem, notes=tuple(notes))
-
-
-def _as_text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)[:_SHOWN]

@@ -1,7 +1,6 @@
 """`dataset annotate`: rows and lexicons, in and out, and what is refused."""
 
 import json
-from functools import partial
 
 import pytest
 
@@ -23,14 +22,10 @@ ROWS = [
 ]
 
 
-@pytest.fixture
-def annotate(dataset):
-    return partial(dataset, "annotate")
-
-
-def test_rows_come_out_tagged_or_with_a_reason_and_can_be_annotated_again(tmp_path, annotate):
+def test_rows_come_out_tagged_or_with_a_reason_and_can_be_annotated_again(tmp_path, dataset):
     out, again = tmp_path / "out.jsonl", tmp_path / "again.jsonl"
-    stdout, stderr = annotate("--lang", "tr", "--in", write_lines(tmp_path / "in.jsonl", ROWS), "--out", out)
+    source = write_lines(tmp_path / "in.jsonl", ROWS)
+    stdout, stderr = dataset("annotate", "--lang", "tr", "--in", source, "--out", out)
     assert stdout == f"{out}: 2 of 4 rows annotated\n"
     first, second, third, fourth = read_lines(out)
     # "Şimdi ayvayı mı yiyeceğiz?": ayvayı is 6 to 12, yiyeceğiz 16 to 25; each fragment begins with its own B
@@ -46,10 +41,10 @@ def test_rows_come_out_tagged_or_with_a_reason_and_can_be_annotated_again(tmp_pa
     first_line, second_line = stderr.splitlines()
     assert first_line == "4 rows = 2 annotated + 2 dropped"
     assert second_line.split(maxsplit=2) == ["dropped", "2", "a word of the idiom is missing"]
-    annotate("--lang", "tr", "--in", out, "--out", again)
+    dataset("annotate", "--lang", "tr", "--in", out, "--out", again)
     assert read_lines(again) == read_lines(out)
     changed = write_lines(tmp_path / "in.jsonl", [first | {"sentence": "Yine ayvayı yedik."}])
-    annotate("--lang", "tr", "--in", changed, "--out", again, "--overwrite")
+    dataset("annotate", "--lang", "tr", "--in", changed, "--out", again, "--overwrite")
     assert read_lines(again)[0]["spans"] == [[5, 17]]
 
 
@@ -70,9 +65,9 @@ def row(**changes):
         ((), "is empty; nothing to annotate"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_named_with_its_line_and_nothing_is_written(tmp_path, annotate, lines, message):
+def test_a_file_that_cannot_be_used_is_named_with_its_line_and_nothing_is_written(tmp_path, dataset, lines, message):
     path = write_lines(tmp_path / "in.jsonl", lines)
-    out, err = annotate("--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl", code=1)
+    out, err = dataset("annotate", "--lang", "tr", "--in", path, "--out", tmp_path / "out.jsonl", code=1)
     (line,) = err.splitlines()
     assert (out, printable(err)) == ("", err)
     assert message in line

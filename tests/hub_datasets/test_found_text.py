@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations, read_corpora
+from hub_datasets.found.annotations import FOLDER, SENSES, digest, read_annotations
 from hub_datasets.found.corpora import CorpusSentence, read_sentences
 from hub_datasets.found.mining import Miner
 from tests.hub_datasets.conftest import read_lines, write_lines
@@ -172,8 +172,9 @@ def test_mined_candidates_become_annotations(corpora, find, dataset, tmp_path):
     assert sorted(found.values()) == [["gözünü boyadı"], ["gözünü boyar"], ["kulak misafiri oldu"]]
 
 
-def test_found_sentences_are_test_sentences_with_their_source(find, tmp_path):
+def test_found_sentences_are_test_sentences_with_their_source(find, dataset, tmp_path):
     found, printed = find()
+    dataset("check", tmp_path / "o")  # each file has the canary
     assert "tr: 4 sentences; annotations: 2 idiomatic, 1 literal, 0 unclear, 1 none; 2 idioms\n" in printed
     assert found == {
         "mini-ud/not-to-release/a.conllu/first": ["kulak misafiri oldu"],
@@ -379,12 +380,12 @@ def test_missing_corpora_are_fetched_from_their_addresses(corpora, annotations, 
 
 
 def test_bundled_annotations_name_entries_and_files_of_the_corpora(bundled):
-    corpora = read_corpora(FOLDER)
+    corpora = {corpus["corpus"]: corpus for corpus in read_lines(FOLDER / "corpora.jsonl")}
     for language in ("tr", "az", "uz", "tk"):
         rows = read_annotations(FOLDER, language)
         assert rows
         for row in rows:
-            assert corpora[row.corpus].files[row.file] == language
+            assert corpora[row.corpus]["files"][row.file] == language
             assert row.sense in SENSES
             assert (row.sense == "none") == (row.spans is None)
             assert row.sense != "none" or row.concept is None

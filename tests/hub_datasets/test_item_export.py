@@ -67,6 +67,7 @@ def test_the_same_lexicon_gives_the_same_bytes_and_the_command_writes_them(layou
     assert "gag_usage" in dataset("export", "--kind", "language-models", item_lexicon, "--out", out)[1]
     for path, content in layout.contents.items():
         assert (out / path).read_bytes() == content
+    dataset("check", out)  # each file has the canary
     entries = yaml.safe_load(layout.contents["eval.yaml"])["tasks"]
     assert [entry["id"] for entry in entries] == list(layout.configs)
 

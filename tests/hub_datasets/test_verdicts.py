@@ -9,7 +9,7 @@ import pytest
 from hub_datasets.browse import page
 from hub_datasets.cards import lexicon_card
 from hub_datasets.lexicon_figures import language_figures
-from hub_datasets.verdicts import agreements, disagreements, krippendorff_alpha, pair_agreement, read_reviews
+from hub_datasets.verdicts import compare_reviewers, krippendorff_alpha, pair_agreement, read_reviews
 from tests.hub_datasets.conftest import kevser_file, read_lines, write_entries, write_lines
 from turkic_idiom_tasks.io.reading import printable
 from turkic_idiom_tasks.lexicon.entries import Entry
@@ -81,7 +81,8 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
     ]  # fmt: skip
     stdout, _ = dataset("review", write_lines(tmp_path / "all.jsonl", rows), "--data", directory)
     lexicon = load_lexicon(directory)
-    by_field = {one.field: one for one in agreements(lexicon)}
+    agreements, disagreements = compare_reviewers(lexicon)
+    by_field = {one.field: one for one in agreements}
     assert {one.entries for one in by_field.values()} == {2}  # c is unknown to one of its two reviewers
     # form: four pairs alike, no variation. meaning: a has wrong ok wrong, 1 of 3 pairs alike; b has ok ok, 1 of 1.
     assert (by_field["form"].share, by_field["form"].alpha) == (1, None)
@@ -91,7 +92,7 @@ def test_agreement_and_disagreements_of_a_lexicon(directory, tmp_path, dataset):
     # example: a has ok ok wrong, 1 of 3 pairs alike; b has ok wrong, 0 of 1. D_o = (2 + 2)/5, D_e = 12/20.
     assert by_field["example"].share == pytest.approx(1 / 4)
     assert by_field["example"].alpha == pytest.approx(1 - (4 / 5) / (12 / 20))
-    assert [(one.concept, one.field, one.reviewers) for one in disagreements(lexicon)] == [
+    assert [(one.concept, one.field, one.reviewers) for one in disagreements] == [
         ("a", "meaning", {"ok": ["CD"], "wrong": ["AB", "EF"]}),
         ("a", "example", {"ok": ["AB", "CD"], "wrong": ["EF"]}),
         ("b", "example", {"ok": ["AB"], "wrong": ["CD"]}),
@@ -129,7 +130,7 @@ def test_what_no_time_decides_is_kept_twice_reported_and_counts_for_nobody(direc
     newest = write_lines(tmp_path / "3.jsonl", [row("a", day="2026-02-02")])
     stdout, _ = dataset("review", newest, "--data", directory)
     assert ("1 replaced" in stdout, "two reviews differ" in stdout) == (True, False)
-    assert [row.entries for row in agreements(load_lexicon(directory))] == [1, 1, 1, 1]
+    assert [row.entries for row in compare_reviewers(load_lexicon(directory))[0]] == [1, 1, 1, 1]
 
 
 def test_stats_and_card_state_the_share(directory, tmp_path, dataset):

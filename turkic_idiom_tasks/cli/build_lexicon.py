@@ -107,7 +107,7 @@ def verify(
     """
     from hub_datasets.enrich import write_changed
     from hub_datasets.prompts import VERIFY, load_prompt
-    from hub_datasets.verify import ACCEPT, apply_verdicts, entries_to_check, verdict_of, verification_question
+    from hub_datasets.verify import ACCEPT, apply_verdicts, verdict_of, verifier_tasks
 
     settings = asking_settings(values, dry_run=dry_run)
     prompt = load_prompt(VERIFY, settings.prompt)
@@ -118,12 +118,12 @@ def verify(
         outputs["--out"] = rejected = out.with_name(f"{out.name}-rejected.jsonl")
     check_outputs(outputs, command="verify", inputs=[directory, settings.cache, settings.prices])
     lexicon = load_lexicon(directory)
-    checked = entries_to_check(lexicon, chosen_languages(languages, lexicon.entries), planted_share=plant)
-    if not checked:
+    tasks = verifier_tasks(lexicon, chosen_languages(languages, lexicon.entries), prompt=prompt, planted_share=plant)
+    if not tasks:
         raise InputError(f"{directory}: no entry has both a meaning and an example; run dataset enrich first")
-    replies = ask_models([model], [verification_question(prompt, row) for row in checked], settings)[model]
-    pairs = zip(checked, replies, strict=True)
-    results = [verdict_of(row, reply, min_confidence=min_confidence) for row, reply in pairs]
+    replies = ask_models([model], [question for question, _ in tasks], settings)[model]
+    pairs = zip(tasks, replies, strict=True)
+    results = [verdict_of(checked, reply, min_confidence=min_confidence) for (_, checked), reply in pairs]
     # Before anything can fail, because the verdicts are paid for.
     lines = [f"{row.to_json(model=model, prompt=prompt.label)}\n" for row in results]
     write_output(verdicts, "".join(lines), command="verify")

@@ -96,7 +96,7 @@ def _read(files: list[Path], lexicon: Lexicon) -> list[Review]:
 
 
 def _apply(files: list[Path], lexicon: Lexicon) -> None:
-    from hub_datasets.verdicts import CHANGES, agreements, count_changes, disagreements
+    from hub_datasets.verdicts import CHANGES, compare_reviewers, count_changes
     from turkic_idiom_tasks.lexicon.reviews import REVIEWS_FILE
 
     reviews = _read(files, lexicon)
@@ -111,8 +111,9 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
         conflict = "two reviews differ, and neither is the newer one; both are kept, and count when a newer one is sent"
         if count > 1:
             print_line(f"{reviewer} on {concept!r} in {language}: {conflict}")
+    agreements, disagreements = compare_reviewers(lexicon)
     table = []
-    for row in agreements(lexicon):
+    for row in agreements:
         share = UNDEFINED if row.share is None else f"{row.share:.1%}"
         alpha = UNDEFINED if row.alpha is None else f"{row.alpha:.3f}"
         table.append([f"{row.language} {row.field}", row.entries, share, alpha])
@@ -120,10 +121,9 @@ def _apply(files: list[Path], lexicon: Lexicon) -> None:
         print_line("agreement: no entry was judged by two reviewers yet")
         return
     print_rows(table, sys.stdout, head=["field", "entries", "agreement", "alpha"])
-    differing = disagreements(lexicon)
-    print_line(f"disagreements: {len(differing)}")
+    print_line(f"disagreements: {len(disagreements)}")
     rows = []
-    for difference in differing:
+    for difference in disagreements:
         sides = [f"{verdict}: {', '.join(reviewers)}" for verdict, reviewers in difference.reviewers.items()]
         rows.append([difference.language, difference.concept, difference.idiom, difference.field, "; ".join(sides)])
     print_rows(rows, sys.stdout)

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.io.files import (
     restore_folder,
     write_bytes,
 )
-from turkic_idiom_tasks.io.reading import MAX_BYTES, Fault, MalformedError, display, read_json_lines
+from turkic_idiom_tasks.io.reading import MAX_BYTES, Fault, display, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE, add_languages, get_language, own_records
 from turkic_idiom_tasks.lexicon.entries import (
     Concept,
@@ -129,21 +129,19 @@ def _read_lines(
 
 
 def read_review_file(
-    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], None] | None = None
+    path: Path, *, limit: int = MAX_BYTES, check: Callable[[Review], list[str]] | None = None
 ) -> tuple[list[Review], list[Fault]]:
     """Return the reviews of a file of JSON lines in its order, and everything that is wrong with it.
 
-    `check`, which files from outside need, raises MalformedError if a review cannot be used.
+    `check`, which files from outside need, returns why a review cannot be used.
     """
 
     def parse(row: Any) -> tuple[Review | None, list[str]]:
         parsed = parse_row(REVIEW, row)
-        if parsed[0] is not None and check is not None:
-            try:
-                check(parsed[0])
-            except MalformedError as error:
-                return None, [str(error)]
-        return parsed
+        if parsed[0] is None or check is None:
+            return parsed
+        mistakes = check(parsed[0])
+        return (None if mistakes else parsed[0]), mistakes
 
     # A file from outside has one line for each entry and reviewer; that of a lexicon may be missing or have conflicts.
     return _read_lines(
