@@ -203,19 +203,17 @@ def choose_threshold(points: Sequence[CurvePoint], precision: float) -> CurvePoi
     """Return the point with the lowest threshold whose precision is at least the one that is asked for."""
     # On fewer pairs a threshold would be chance.
     enough = [point for point in points if point.n_known >= FEWEST_KNOWN]
+    if not enough:
+        n_known = points[-1].n_known if points else 0
+        raise InputError(f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on")
     good = [point for point in enough if point.precision >= precision]
-    if good:
-        return good[-1]
-    if enough:
+    if not good:
         best = max(enough, key=lambda point: point.precision)
-        problem = (
+        raise InputError(
             f"no threshold has a precision of {precision:.2f} on the known pairs; the best is {best.precision:.3f} "
             f"(cosine {best.threshold:.3f}); take a better encoder, or a lower --precision"
         )
-    else:
-        n_known = points[-1].n_known if points else 0
-        problem = f"only {n_known} pairs are known, and a threshold needs {FEWEST_KNOWN}; pass --calibrate-on"
-    raise InputError(problem)
+    return good[-1]
 
 
 def new_matches(problem: Problem, lexicon: Lexicon, matches: Sequence[Match]) -> list[Match]:

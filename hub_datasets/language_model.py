@@ -108,10 +108,11 @@ async def generate(model: Model, prompt: str, messages: Messages, config: Genera
     A RefusedError says that the conversation is refused, or that the response holds no whole answer.
     """
     output = await model.generate([_KINDS[row["role"]](content=row["content"]) for row in messages], config=config)
+    if output.empty:
+        raise CutError("the response has no choices")
     # Inspect takes a stream that has ended too early for a whole answer.
-    is_cut = bool(config.stream_idle_timeout) and output.stop_reason == "unknown"
-    if output.empty or is_cut:
-        raise CutError("the response has no choices" if output.empty else "the answer was cut off")
+    if config.stream_idle_timeout and output.stop_reason == "unknown":
+        raise CutError("the answer was cut off")
     # Inspect turns the status 400 of some servers into an answer without usage, whose text is the server's message.
     if output.usage is None and output.stop_reason in ("model_length", "content_filter"):
         raise RefusedError(f"refused ({output.stop_reason}): {output.completion}")

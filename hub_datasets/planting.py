@@ -34,7 +34,7 @@ def plant(
     meanings = {name: entry.meaning or "" for name, entry in entries.items()}
     stems = {name: frozenset(content_stems(meaning, LANGUAGES[language])) for name, meaning in meanings.items()}
     # Hashes instead of a generator: what is planted in an entry does not depend on which others there are.
-    order = sorted(concepts, key=lambda concept: hashlib.sha256(f"{SEED}/plant/{language}/{concept}".encode()).digest())
+    order = sorted(concepts, key=lambda concept: _hash(f"{SEED}/plant/{language}/{concept}"))
     planted: list[tuple[str, Entry]] = []
     for concept in order[: math.ceil(share * len(order))]:
         # A text of a concept that is judged the same or near would be no error
@@ -88,8 +88,7 @@ def _wrong_text(
         if fold(other.idiom, language) != idiom:
             texts[concept] = text
     if kind != SHIFTED:
-        hashes = {concept: hashlib.sha256(f"{SEED}/{entry.concept}/{concept}".encode()).digest() for concept in texts}
-        chosen = min(texts, key=hashes.__getitem__, default=None)
+        chosen = min(texts, key=lambda concept: _hash(f"{SEED}/{entry.concept}/{concept}"), default=None)
         return texts[chosen] if chosen is not None else None
     own = stems[entry.concept]
     closest, best = None, 0.0
@@ -100,3 +99,7 @@ def _wrong_text(
         if best < closeness < 1:
             closest, best = text, closeness
     return closest
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -10,9 +10,9 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-from pydantic import ConfigDict, Field, NonNegativeInt, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from hub_datasets.cleaning import clean_text, concept_stems, idiom_problem, sense_id
 from hub_datasets.import_report import CHANGED, DROPPED, Imported
@@ -29,7 +29,7 @@ COLUMNS = ("idiom", "submission", "category", "idiom_indices", "words")
 COMPOSED = "text composed (it was not in NFC)"
 _TURKISH = LANGUAGES["tr"]
 _WORDS = TypeAdapter(list[str], config=ConfigDict(strict=True))
-_NUMBERS = TypeAdapter(Annotated[list[NonNegativeInt], Field(min_length=1)], config=ConfigDict(strict=True))
+_NUMBERS = TypeAdapter(list[int], config=ConfigDict(strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,20 @@ def read_dodiom(path: Path) -> list[Row]:
     for where, cells in read_whole_table(path, COLUMNS):
         if cells["category"] != "idiom":
             continue
-        try:
-            # This parses Python lists without running any code
-            words = _WORDS.validate_python(ast.literal_eval(cells["words"]))
-            gold = _NUMBERS.validate_python(ast.literal_eval(cells["idiom_indices"]))
-            words[max(gold)]  # an IndexError if there are fewer words
-        except (LookupError, ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        lists: list[list[Any]] = []
+        for column, adapter, kind in (("words", _WORDS, "texts"), ("idiom_indices", _NUMBERS, "whole numbers")):
+            try:
+                # This parses a Python list without running any code
+                lists.append(adapter.validate_python(ast.literal_eval(cells[column])))
+            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+                value = display(cells[column])
+                raise InputError(f"{where}: {column} {value} is not a list of {kind}; restore the row") from error
+        words, gold = lists
+        if not gold or not all(0 <= number < len(words) for number in gold):
+            indices = display(cells["idiom_indices"])
             raise InputError(
-                f"{where}: words {display(cells['words'])} is not a list of texts, or idiom_indices "
-                f"{display(cells['idiom_indices'])} not one of their numbers, from 0; restore the row"
-            ) from error
+                f"{where}: idiom_indices {indices} are not numbers of its {len(words)} words; restore the row"
+            )
         # Where the table is in NFD, idiom, sentence and words are composed alike, so that the words are still found.
         texts = [cells["idiom"], cells["submission"], *words]
         idiom, sentence, *composed_words = composed = [unicodedata.normalize("NFC", text) for text in texts]

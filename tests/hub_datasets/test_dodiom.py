@@ -31,11 +31,11 @@ def table(tmp_path, *rows):
 @pytest.mark.parametrize(
     ("category", "indices", "words", "message"),
     [
-        ("idiom", "[0, 7]", "['A', 'b']", r"dataset_tr.csv:2: words .* idiom_indices '\[0, 7\]' not one of their"),
-        ("idiom", "[0, -1]", "['A', 'b']", r"dataset_tr.csv:2: words .* idiom_indices '\[0, -1\]' not one of their"),
-        ("idiom", "[]", "['A', 'b']", r"dataset_tr.csv:2: words .* idiom_indices '\[\]' not one of their"),
+        ("idiom", "[0, 7]", "['A', 'b']", r"dataset_tr.csv:2: idiom_indices '\[0, 7\]' are not numbers of its 2 words"),
+        ("idiom", "[0, -1]", "['A', 'b']", r"idiom_indices '\[0, -1\]' are not numbers of its 2 words"),
+        ("idiom", "[]", "['A', 'b']", r"idiom_indices '\[\]' are not numbers of its 2 words"),
         ("idiom", "[0]", "A b", "dataset_tr.csv:2: words 'A b' is not a list of texts"),
-        ("idiom", "['0']", "['A', 'b']", "idiom_indices .* not one of their numbers"),
+        ("idiom", "['0']", "['A', 'b']", "idiom_indices .* is not a list of whole numbers"),
         ("nonidiom", "[0, 1]", "['A', 'b']", "no row of the category"),
     ],
 )

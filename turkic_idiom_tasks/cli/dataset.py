@@ -88,16 +88,17 @@ def annotate(
     """
     from hub_datasets.annotated_files import ANNOTATED, annotate_lexicon, annotate_rows
 
-    if file.is_dir() == (lang is not None):
-        superfluous = f"--lang {lang}: a lexicon is annotated in all its languages; leave it out"
-        raise usage_error(superfluous if lang is not None else "--lang is missing: the language of the rows")
-    if lang is None:  # a lexicon
+    if file.is_dir():
+        if lang:
+            raise usage_error(f"--lang {lang}: a lexicon is annotated in all its languages; leave it out")
         for code, counts in annotate_lexicon(file, out, overwrite=overwrite).items():
             parts = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
             print_line(f"{out}: {code}: {parts}")
             if LANGUAGES[code].suffixes is None:
                 sys.stderr.write(f"{code}: {LANGUAGES_FILE} has no suffixes; only exact forms were looked for\n")
         return
+    if lang is None:
+        raise usage_error("--lang is missing: the language of the rows")
     outcomes = annotate_rows(file, out, get_language(lang), overwrite=overwrite)
     n_rows, n_annotated = outcomes.total(), outcomes.pop(ANNOTATED, 0)
     sys.stderr.write(f"{n_rows} rows = {n_annotated} annotated + {n_rows - n_annotated} dropped\n")

@@ -168,15 +168,12 @@ def unpack_gzip(data: bytes, *, limit: int = MAX_BYTES) -> bytes:
         text = decoder.decompress(data, limit + 1)  # zeros unpack to a thousand times their size
     except zlib.error as error:
         raise MalformedError(f"not a gzip file ({error})") from error
-    problem = ""
     if len(text) > limit:
-        problem = f"more than the {limit:,} bytes that are allowed, once unpacked"
-    elif not decoder.eof:
-        problem = "a gzip file that is cut short"
-    elif decoder.unused_data:
-        problem = f"{len(decoder.unused_data):,} bytes after the end of the gzip stream"
-    if problem:
-        raise MalformedError(problem)
+        raise MalformedError(f"more than the {limit:,} bytes that are allowed, once unpacked")
+    if not decoder.eof:
+        raise MalformedError("a gzip file that is cut short")
+    if decoder.unused_data:
+        raise MalformedError(f"{len(decoder.unused_data):,} bytes after the end of the gzip stream")
     return text
 
 
@@ -199,14 +196,13 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, special_numbers: bool
     read_number = None if special_numbers else _finite
     try:
         value = json.loads(text, object_pairs_hook=_distinct, parse_constant=read_number, parse_float=read_number)
-    except ValueError as error:
-        problem = str(error)  # of `_distinct` or `_finite`
-        if isinstance(error, json.JSONDecodeError):
-            line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
-            problem = f"malformed JSON at {line}column {error.colno}: {error.msg}"
-        elif not isinstance(error, MalformedError):  # Python's own limit for the digits of a number
-            problem = "a number with thousands of digits"
-        raise MalformedError(problem) from error
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if error.lineno > 1 else ""  # a line of JSON lines is named by its reader
+        raise MalformedError(f"malformed JSON at {line}column {error.colno}: {error.msg}") from error
+    except MalformedError:
+        raise
+    except ValueError as error:  # Python's own limit for the digits of a number
+        raise MalformedError("a number with thousands of digits") from error
     if _ESCAPED_SURROGATE.search(text):
         _check_values(value, special_numbers=special_numbers)
     return value
@@ -253,9 +249,10 @@ def parse_yaml(text: str) -> Any:
     """Return the value of a YAML text; raise MalformedError if it is malformed; see `read_yaml`."""
     try:
         value = yaml.load(text, _StrictLoader)  # noqa: S506  # a subclass of the safe loader
-    except (RecursionError, yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2026-13-45
-        problem = "nested too deep" if isinstance(error, RecursionError) else printable(" ".join(str(error).split()))
-        raise MalformedError(f"not YAML: {problem}") from error
+    except RecursionError as error:
+        raise MalformedError("not YAML: nested too deep") from error
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: a date such as 2026-13-45
+        raise MalformedError(f"not YAML: {printable(' '.join(str(error).split()))}") from error
     _check_values(value, special_numbers=False)
     return value
 

@@ -14,8 +14,9 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders import char_ngrams
 from turkic_idiom_tasks.encoders.community import pinned_revision
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, NATIVE, POOLINGS
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
+from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.mteb_loading import DOCUMENT, QUERY, SENTENCE, LoadedModel, resolve_model
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
@@ -177,12 +178,11 @@ def encode_glosses(
     """
     with quiet_libraries():
         loaded = resolve_model(model)
-    pooling = loaded.chosen_pooling(loaded.pooling or NATIVE)
-    if loaded.encoder is None or pooling is None:
-        raise usage_error(
-            f"{model}: no transformer, or its own pooling is none of {', '.join(POOLINGS)}; name a pooling of a "
-            f"transformer, as in '{model} (pooling=mean)', or choose another model, such as {char_ngrams.NAME}"
-        )
+    if loaded.encoder is None:
+        raise usage_error(f"{model}: no transformer; alignment takes transformers and {char_ngrams.NAME}")
+    pooling = loaded.pooling or native_pooling(loaded.encoder)
+    if pooling is None:
+        raise usage_error(f"{model}: its own pooling is none of the five; choose one: '{model} (pooling=mean)'")
     encoder = PooledEncoder(loaded.encoder, model_id=model)
     joined = [prefix + "; ".join(gloss.values()) for gloss in texts]
     return encoder.encode(joined, poolings=[pooling], progress=progress)[pooling]
