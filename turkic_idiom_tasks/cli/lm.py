@@ -157,13 +157,8 @@ def stats(
         print_line(json.dumps(rows, indent=2))
         return
     columns = ["concepts", "hard", *TRAPS]
-    cells = []
-    for row in rows:
-        size = f"{row['items']}{'*' if row['small_sample'] else ''}"
-        cells.append([row["set"], size, *(str(row[key]) for key in columns)])
-    note = "near, lexical, random: traps of each type"
-    if any(row["small_sample"] for row in rows):
-        note += f"; *: fewer than {SMALL_N} items"
+    cells = [[row["set"], _size(row), *(str(row[key]) for key in columns)] for row in rows]
+    note = f"near, lexical, random: traps of each type{_small_note(rows)}"
     print_rows(cells, sys.stdout, head=["set", "items", *columns], note=f"{note}\n")
     _print_baselines([baseline for row in rows for baseline in row["baselines"]])
     panel = [of_task for row in rows for of_task in row["panel"]]
@@ -288,7 +283,6 @@ def _short(score: float) -> str:
 
 def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
     """Print a row for each set; in a narrow terminal the baselines that see the options alone share a column."""
-    from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
     from turkic_idiom_tasks.tasks.items.baselines import NAMES, OPTION_ONLY
 
     is_wide = plain_console(sys.stdout).width >= WIDE
@@ -303,11 +297,8 @@ def _print_baselines(rows: Sequence[dict[str, Any]]) -> None:
         for name in ("chance", *names):
             share = (row | highest)[name]
             percentages.append("–" if share != share else f"{100 * share:.1f}")
-        size = f"{row['items']}{'*' if row['small_sample'] else ''}"
-        cells.append([f"  {part}" if part else whole, size, *percentages])
-    note = "Accuracy in percent"
-    if any(row["small_sample"] for row in rows):
-        note += f"; *: fewer than {SMALL_N} items"
+        cells.append([f"  {part}" if part else whole, _size(row), *percentages])
+    note = f"Accuracy in percent{_small_note(rows)}"
     if not is_wide:
         note += f"; {OPTIONS}: the highest of {', '.join(OPTION_ONLY)}, which stand apart in {WIDE} columns"
     print_rows(cells, sys.stdout, head=["set", "n", "chance", *names], note=note)
@@ -342,3 +333,13 @@ def _build(dataset: Dataset, kinds: Sequence[str] | None, languages: Sequence[st
             "the closeness of their texts only, so a trap may be right too\n"
         )
     return sets
+
+
+def _size(row: dict[str, Any]) -> str:
+    return f"{row['items']}{'*' if row['small_sample'] else ''}"
+
+
+def _small_note(rows: Sequence[dict[str, Any]]) -> str:
+    from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
+
+    return f"; *: fewer than {SMALL_N} items" if any(row["small_sample"] for row in rows) else ""
