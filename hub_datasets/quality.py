@@ -12,10 +12,10 @@ from pathlib import Path
 from hub_datasets.cleaning import without_infinitive
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
-from turkic_idiom_tasks.io.reading import Fault
+from turkic_idiom_tasks.io.reading import Fault, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
-from turkic_idiom_tasks.lexicon.load import line_numbers
+from turkic_idiom_tasks.lexicon.load import lexicon_files
 from turkic_idiom_tasks.orthography import content_stems, fold, skeleton
 
 EXAMPLE_WORDS = (5, 20)
@@ -36,7 +36,9 @@ Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 
 def content_problems(lexicon: Lexicon, directory: Path) -> list[Fault]:
     """Return every breach of a rule by a lexicon that was read from a directory, sorted by file and line."""
-    lines = line_numbers(directory)
+    lines: dict[str, dict[str, int]] = {}  # language code -> concept -> its line; the lexicon has no malformed lines
+    for code, path in lexicon_files(directory).items():
+        lines[code] = {row["concept"]: number for number, row, _ in read_json_lines(path)}
     breaches: dict[str, list[tuple[str, str]]] = defaultdict(list)  # language code -> concept, what is wrong
     for code, language in LANGUAGES.items():
         for rule in RULES:

@@ -67,11 +67,14 @@ def _text(text: str, info: ValidationInfo) -> str:
     # Of the cleaned text, because a letter that is not composed would be named as a letter and a foreign mark.
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
+    problem = ""
     if outside:
         letters = ", ".join(f"{display(letter)} (U+{ord(letter):04X})" for letter in outside)
-        raise ValueError(f"has {letters}, not in the {language.name} alphabet")
-    if cleaned != text and cleaned:
-        raise ValueError(f"is not normalised (NFC, single spaces); it should read {display(cleaned)}")
+        problem = f"has {letters}, not in the {language.name} alphabet"
+    elif cleaned != text and cleaned:
+        problem = f"is not normalised (NFC, single spaces); it should read {display(cleaned)}"
+    if problem:
+        raise ValueError(problem)
     return _note(text)
 
 
@@ -241,8 +244,11 @@ class Lexicon:
 _ENTRY, _CONCEPT, _EQUIVALENT = TypeAdapter(Entry), TypeAdapter(Concept), TypeAdapter(Equivalent)
 
 
-def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
-    """Return the entry in a decoded JSON line (None if anything is wrong), and everything that is wrong with it."""
+def parse_entry(row: Any, language: Language, *, declared: Container[str] = ()) -> tuple[Entry | None, list[str]]:
+    """Return the entry in a decoded JSON line (None if anything is wrong), and everything that is wrong with it.
+
+    Its concept must be one of those that are declared, unless there are none.
+    """
     optional = set(Entry.__dataclass_fields__) - set(_REQUIRED_KEYS)
     parsed = parse_row(_ENTRY, row, _REQUIRED_KEYS, optional=optional, context=language)
     entry = parsed[0]
@@ -254,6 +260,8 @@ def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
         problem = span_problem(further.spans, further.text) if further.spans else None
         if problem:
             return None, [f"field 'examples': {display(further.text)}: {problem}"]
+    if entry is not None and declared and entry.concept not in declared:
+        return None, [f"concept {entry.concept!r} is not in concepts.jsonl; add it there"]
     return parsed
 
 

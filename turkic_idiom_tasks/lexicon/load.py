@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,13 +69,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Fault]]:
     declared = frozenset(concepts)  # a lexicon without concepts.jsonl declares none, and then its entries may name any
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
-
-        def parse(row: Any, code: str = code) -> tuple[Entry | None, list[str]]:
-            entry, mistakes = parse_entry(row, LANGUAGES[code])
-            if entry is not None and declared and entry.concept not in declared:
-                return None, [f"concept {entry.concept!r} is not in {CONCEPTS_FILE}; add it there"]
-            return entry, mistakes
-
+        parse = partial(parse_entry, language=LANGUAGES[code], declared=declared)
         own, mistakes = _read_lines(path, parse, lambda entry: entry.concept)
         problems += mistakes
         entries[code] = {entry.concept: entry for entry in own}
@@ -189,17 +184,6 @@ def _missing_files(directory: Path) -> list[Fault]:
             message = f"is missing; write the lexicon again, or delete {MANIFEST} beside it if you removed it yourself"
             problems.append(Fault(path, message))
     return problems
-
-
-def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
-    """Return language code -> concept -> line of its file, for the lines that can be read."""
-    numbers: dict[str, dict[str, int]] = {}
-    for code, path in lexicon_files(directory).items():
-        numbers[code] = {}
-        for number, value, _ in read_json_lines(path):
-            if isinstance(value, dict) and isinstance(value.get("concept"), str):
-                numbers[code][value["concept"]] = number
-    return numbers
 
 
 def content_revision(directory: Path) -> str:
