@@ -12,14 +12,13 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, WeightedLayerPooling
 from torch import Tensor
 
-from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_checkpoint
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.names import (
     FIRST_LAYER,
     LAST_LAYERS,
     LAYER_POOLINGS,
     POOLINGS,
     check_layers,
-    check_pooling,
 )
 
 _STOCK_MODES = ("cls", "mean", "max")  # of the library's Pooling; the other two are means over mixtures of layers
@@ -95,14 +94,6 @@ def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int =
     return SentenceTransformer(
         modules=modules, device=str(model.device), prompts=model.prompts, default_prompt_name=model.default_prompt_name
     )
-
-
-def build_sentence_transformer(
-    name_or_path: str, pooling: str, *, first_layer: int = FIRST_LAYER, **options: Any
-) -> SentenceTransformer:
-    """Load a model under one pooling instead of its own modules; the options are those of `load_checkpoint`."""
-    check_pooling(pooling)  # before anything is downloaded
-    return with_pooling(load_checkpoint(name_or_path, **options), pooling, first_layer=first_layer)
 
 
 def native_pooling(model: SentenceTransformer) -> str | None:
