@@ -92,10 +92,6 @@ class HubDataset(Dataset):
         super().__init__(files.path, files.revision)
         self._files = files
         self.span_languages = tuple(code for code in LANGUAGES if files.has(f"span-{code}", TEST))
-        if not self.span_languages and not any(self.subsets(task) for task in TASKS):
-            example = "T1-tur-azj-queries, T1-tur-azj-corpus, T1-tur-azj-qrels or span-tr"
-            known = ", ".join(sorted(files.configs)[:6]) or "none"
-            raise InputError(f"{self.path}: no config of a task, such as {example}; it has {printable(known)}")
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task whose three configs are there."""
@@ -244,6 +240,7 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name).expanduser()
     except RuntimeError:  # there is no such user
         directory = Path(name)
+    files: HubFiles | None = None
     problem = "no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)"
     # A folder that a killed process had moved aside would otherwise be taken for a name on the Hub.
     restore_folder(directory)
@@ -254,15 +251,20 @@ def open_dataset(name: str = "") -> Dataset:
         if any((directory / name).is_file() for name in expected):
             return LexiconDataset(load_lexicon(directory), str(directory))
         files = open_local(directory)
-        if files is not None:
-            return HubDataset(files)
         problem = (
             f"neither a lexicon (none of {', '.join(expected)}) nor a dataset in the Hub layout (no README.md with "
             "configs)"
         )
     # A path such as ../x looks like ORG/NAME too.
     elif HUB_NAME.fullmatch(name) and not name.startswith("."):
-        return HubDataset(download(name))
+        files = download(name)
+    if files is not None:
+        dataset = HubDataset(files)
+        if dataset.span_languages or any(dataset.subsets(task) for task in TASKS):
+            return dataset
+        example = "T1-tur-azj-queries, T1-tur-azj-corpus, T1-tur-azj-qrels or span-tr"
+        known = ", ".join(sorted(files.configs)[:6]) or "none"
+        problem = f"no config of a task, such as {example}; it has {printable(known)}"
     raise InputError(f"{name}: {problem}")
 
 
@@ -275,6 +277,6 @@ def _refuse_repeat(place: str, key: object, earlier: Container[object], *, probl
 def _stated(place: str, parsed: tuple[T | None, list[str]]) -> T:
     """Return what a row states; raise InputError if it is malformed."""
     value, problems = parsed
-    if value is None:
-        raise InputError(f"{place}: {problems[0]}")
+    refuse_faults(problems, place=f"{place}: ")
+    assert value is not None  # because nothing is wrong with the row
     return value

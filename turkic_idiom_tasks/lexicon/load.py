@@ -240,11 +240,10 @@ def write_lexicon(
     check_target(directory, overwrite=overwrite)
     # The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
     # new entries are not counted.
-    all_reviews = [*_valid_reviews(directory), *reviews]
+    if review_lines := _review_lines(directory, reviews):
+        files[REVIEWS_FILE] = review_lines
     if own_languages := own_records(code for code, rows in entries.items() if rows):
         files[LANGUAGES_FILE] = own_languages
-    if all_reviews:
-        files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
     # A file of a language that has no entries any more could otherwise stay from the lexicon that is replaced.
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 
@@ -255,14 +254,14 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
         # The reviews were checked against the entries of this revision.
         if content_revision(directory) != revision:
             raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
-        all_reviews = newest_reviews([*_valid_reviews(directory), *reviews])
-        write_bytes(directory / REVIEWS_FILE, _as_lines(review.to_json() for review in all_reviews))
+        write_bytes(directory / REVIEWS_FILE, _review_lines(directory, reviews))
 
 
-def _valid_reviews(directory: Path) -> list[Review]:
-    reviews, problems = read_review_file(directory / REVIEWS_FILE)
+def _review_lines(directory: Path, reviews: Sequence[Review]) -> bytes:
+    """Return the lines of reviews and of those that a directory has; InputError if one of the latter is malformed."""
+    earlier, problems = read_review_file(directory / REVIEWS_FILE)
     refuse_faults(problems, advice="correct the line or remove it")
-    return reviews
+    return _as_lines(review.to_json() for review in newest_reviews([*earlier, *reviews]))
 
 
 def _as_lines(rows: Iterable[str]) -> bytes:
