@@ -185,6 +185,21 @@ def test_a_folder_with_another_table_or_none_is_refused(saved, token):
         load_checkpoint(str(saved))
 
 
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (lambda table: table.update(format=2), "format.*another version wrote it"),
+        (lambda table: table["idioms"][0].pop("forms"), "forms"),
+        (lambda table: table["idioms"][0]["forms"][0]["parts"].clear(), "parts"),
+        (lambda table: table["idioms"][0]["forms"][0].update(language="xx"), r"language': must be one of tr, az"),
+    ],
+)
+def test_a_damaged_table_is_refused(saved, change, part):
+    change_json(saved / TABLE, change)
+    with pytest.raises(InputError, match=f"{TABLE}: damaged .*{part}"):
+        load_checkpoint(str(saved))
+
+
 def test_select_asks_the_classifier_about_the_sentence_without_its_prompt(sentence_model, classifiers):
     """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
     model = with_tokens(sentence_model, classifiers=classifiers)  # of seed 1, whose development score is better

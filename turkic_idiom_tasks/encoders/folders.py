@@ -13,7 +13,7 @@ from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file, read_json
 
 MODULES_FILE = "modules.json"  # every sentence-transformers model has it
-CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
+CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")  # every folder of a model has one of them
 # No library copies a file of this name when it saves a model, so a model tuned from this one does not claim its name
 STATED_MODEL = "turkic_idiom_model.json"
 _NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, other frameworks
@@ -69,11 +69,6 @@ def folder_revision(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def is_model_folder(folder: Path) -> bool:
-    """Return whether a folder has the configuration of a model."""
-    return any((folder / name).is_file() for name in CONFIG_FILES)
-
-
 def check_model_folder(name: str) -> None:
     """Raise InputError if a local folder is not there, has no configuration, or has a model that makes no vectors."""
     folder = Path(local_path(name))
@@ -81,7 +76,7 @@ def check_model_folder(name: str) -> None:
     with suppress(MalformedError):  # most folders do not have the file
         config = parse_json(read_file(folder / "config_sentence_transformers.json"))
     problem = ""
-    if not is_model_folder(folder):
+    if not any((folder / name).is_file() for name in CONFIG_FILES):
         problem = "not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
     # The library would load a CrossEncoder as a plain encoder and take the mean of its token vectors.
     elif isinstance(config, dict) and config.get("model_type") == "CrossEncoder":

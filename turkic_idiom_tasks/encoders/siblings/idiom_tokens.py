@@ -123,12 +123,6 @@ class IdiomTable(BaseModel):
         return occurrences
 
 
-def read_table_file(path: Path) -> IdiomTable:
-    """Return the table in the file `TABLE` of a saved model."""
-    with model_errors(path, "if it is of another version of turkic-idiom-tasks, train the model again"):
-        return IdiomTable.model_validate(read_json(path))
-
-
 def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     """Return one token per idiom, in the order of the idioms."""
     # By the words: idioms that differ in case or in the punctuation between them are one idiom, in every language
