@@ -122,8 +122,7 @@ def content_revision(model: str) -> str | None:
         return pinned_revision(model)
     folder = Path(model).expanduser()
     # The cell of a folder without a model fails when it runs, and must stop no other; the folder may hold anything
-    is_model = any((folder / name).is_file() for name in CONFIG_FILES)
-    return folder_revision(folder) if is_model else None
+    return folder_revision(folder) if any((folder / name).is_file() for name in CONFIG_FILES) else None
 
 
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:
