@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
 from turkic_idiom_tasks.encoders.poolings import POOLINGS, pool_all, with_pooling
 from turkic_idiom_tasks.errors import InputError
 
@@ -89,4 +90,6 @@ def test_a_pooling_of_more_layers_than_a_model_has_is_refused(make_untrained):
     shallow = load_checkpoint(str(make_untrained(num_hidden_layers=3)), device="cpu")
     with pytest.raises(InputError, match=r"needs 4 transformer layers.*has 3.*cls, mean, max, first_last"):
         with_pooling(shallow, "last_four")
+    with pytest.raises(InputError, match="needs 4 transformer layers"):
+        PooledEncoder(shallow).encode(["göz"])
     with_pooling(shallow, "first_last")

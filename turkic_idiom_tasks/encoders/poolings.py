@@ -5,7 +5,6 @@ from stock modules. Tests check that both give equal vectors.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
@@ -65,17 +64,12 @@ def pool_all(
     return pooled
 
 
-def count_layers(model: Any) -> int:
-    """Return the number of layers of the text part of a transformers model."""
-    config = model.config.get_text_config()
-    return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
-
-
 def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
     """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
     # Only stock modules, so that the stock mteb command and a saved checkpoint need no code of ours
     transformer = backbone_of(model)
-    n_layers = count_layers(transformer.model)
+    config = transformer.model.config.get_text_config()
+    n_layers = int(getattr(config, "num_hidden_layers", None) or config.num_layers)
     check_layers(pooling, n_layers, first_layer=first_layer)
     dimension = transformer.get_embedding_dimension()
     modules = [transformer]
