@@ -15,7 +15,7 @@ from turkic_idiom_tasks.concept_browser.parts import (
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, printable
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.editions import edition_of
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.lexicon.load import BUNDLED
 
@@ -58,12 +58,13 @@ def show(lexicon: Lexicon, concept: str) -> str:
 
 def page(lexicon: Lexicon) -> str:
     """Return the browser of all concepts, as one HTML file that needs no other file."""
-    edition = edition_of(lexicon.revision)
+    edition = EDITIONS.get(lexicon.revision)
     revision = lexicon.revision[:_REVISION_LENGTH]
     # Not the folder that the lexicon was read from, as the page may be published.
     intro = escape(f"Edition {edition}, revision {revision}." if edition else f"Revision {revision}.")
     if lexicon.source == str(BUNDLED):
-        intro += f" {_INTRO.format(review='reviewed in part' if lexicon.is_reviewed else 'not yet reviewed')}"
+        is_reviewed = any(map(lexicon.reviewed, lexicon.entries))
+        intro += f" {_INTRO.format(review='reviewed in part' if is_reviewed else 'not yet reviewed')}"
     parts = {
         "@N@": str(len(lexicon.concepts)),
         "@INTRO@": intro,

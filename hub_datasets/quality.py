@@ -12,10 +12,10 @@ from pathlib import Path
 from hub_datasets.cleaning import without_infinitive
 from turkic_idiom_tasks.annotation.annotate import annotate
 from turkic_idiom_tasks.dataset.sentences import words
-from turkic_idiom_tasks.io.reading import Fault
+from turkic_idiom_tasks.io.reading import Fault, read_json_lines
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
-from turkic_idiom_tasks.lexicon.load import line_numbers
+from turkic_idiom_tasks.lexicon.load import lexicon_files
 from turkic_idiom_tasks.orthography import content_stems, fold, skeleton
 
 EXAMPLE_WORDS = (5, 20)
@@ -36,7 +36,6 @@ Breaches = Iterator[tuple[str, str]]  # concept, what is wrong
 
 def content_problems(lexicon: Lexicon, directory: Path) -> list[Fault]:
     """Return every breach of a rule by a lexicon that was read from a directory, sorted by file and line."""
-    lines = line_numbers(directory)
     breaches: dict[str, list[tuple[str, str]]] = defaultdict(list)  # language code -> concept, what is wrong
     for code, language in LANGUAGES.items():
         for rule in RULES:
@@ -44,9 +43,9 @@ def content_problems(lexicon: Lexicon, directory: Path) -> list[Fault]:
     for concept, message in copied_examples(lexicon):
         breaches[next(code for code in LANGUAGES if concept in lexicon.of(code))].append((concept, message))
     problems = []
-    for code, of_language in breaches.items():
-        path = directory / f"{code}.jsonl"
-        problems += [Fault(path, f"{concept}: {text}", lines[code][concept]) for concept, text in of_language]
+    for code, path in lexicon_files(directory).items():
+        line_of = {row["concept"]: number for number, row, _ in read_json_lines(path)}  # none of them is malformed
+        problems += [Fault(path, f"{concept}: {text}", line_of[concept]) for concept, text in breaches[code]]
     return sorted(problems, key=lambda problem: (str(problem.path), problem.line))
 
 

@@ -11,7 +11,7 @@ from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.languages import LANGUAGES, counted
-from turkic_idiom_tasks.lexicon.editions import edition_of
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.metrics.ranking import random_ndcg
 from turkic_idiom_tasks.results.headlines import has_headline, spelling_free
@@ -65,7 +65,7 @@ class BoardData:
     @property
     def edition(self) -> str | None:
         """Return the edition of the bundled lexicon; None for other data."""
-        return edition_of(self.revision)
+        return EDITIONS.get(self.revision)
 
     @property
     def with_parts(self) -> tuple[SubsetItems, ...]:

@@ -17,7 +17,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
 from turkic_idiom_tasks.languages import LANGUAGES, counted, get_language
-from turkic_idiom_tasks.lexicon.editions import editions
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 from turkic_idiom_tasks.metrics.bootstrap import (
     FEW,
     RESAMPLES,
@@ -255,7 +255,7 @@ def check_rules(data: BoardData) -> dict[str, Any]:
             "answer": MAX_ANSWER,
             "slug": rules.SLUG_LENGTH,
         },
-        "data": {"path": data.path, "revision": data.revision, "editions": editions()},
+        "data": {"path": data.path, "revision": data.revision, "editions": EDITIONS},
         "letters": "".join(sorted(TAG_LETTERS)),
         "prompts": list(VARIANTS),
         "methods": list(METHODS),

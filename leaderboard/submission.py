@@ -23,7 +23,7 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.names import POOLINGS
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.reading import Fault, MalformedError, display, is_unseen, parse_json, read_file, unpack_gzip
-from turkic_idiom_tasks.lexicon.editions import edition_of
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 from turkic_idiom_tasks.results import TOP_K, people
 from turkic_idiom_tasks.results.model_predictions import KNOWN_REGIMES, MODEL_TYPES, ModelPredictions
 from turkic_idiom_tasks.results.predictions import ALL_TASK_NAMES, Prediction, Predictions, SubsetKey, to_lines
@@ -92,7 +92,7 @@ class Metadata(BaseModel):
     @property
     def edition(self) -> str | None:
         """Edition of the bundled lexicon that was predicted; None for other data."""
-        return edition_of(self.dataset_revision)
+        return EDITIONS.get(self.dataset_revision)
 
 
 class MetadataFile(Metadata):

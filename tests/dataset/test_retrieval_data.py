@@ -7,7 +7,7 @@ import pytest
 
 from tests.dataset.conftest import CONCEPTS, DEVELOPMENT, TEST, TRAIN
 from turkic_idiom_tasks.dataset import LexiconDataset, open_dataset
-from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval, is_literal
+from turkic_idiom_tasks.dataset.retrieval import Pool, build_retrieval
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
 from turkic_idiom_tasks.lexicon.support import supported
@@ -153,7 +153,7 @@ def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_wor
     assert asked == {f"tur:{TEST[0]}": "Onun sözüne kulak astı."}  # what the paraphrases reword
     ((relevant, judgement),) = data.qrels[f"tur:{TEST[0]}"].items()
     assert (data.documents[relevant], judgement) == (words["paraphrase"], 1)
-    literal = {data.documents[document] for document in data.documents if is_literal(document)}
+    literal = {data.documents[document] for document in data.documents if "/literal_" in document}
     assert literal == {words["literal_paraphrase"], words["literal_example"], "Attı."}
     assert build_retrieval(lexicon, "T4", "azj") is None
 
@@ -161,7 +161,7 @@ def test_t4_asks_a_sentence_for_its_paraphrase_among_sentences_with_the_same_wor
 def test_the_share_of_literal_sentences_that_come_first_splits_ties():
     dataset = open_dataset()
     pool = dataset.pool("T4", "tur")
-    literal = np.array([is_literal(document) for document in pool.documents])
+    literal = np.array(["/literal_" in document for document in pool.documents])
     everything_ties = Rankings.from_similarities(pool, np.zeros((len(pool.queries), len(pool.documents))))
     assert score_subset(everything_ties).scores["literal_first"] == pytest.approx(literal.mean())
     perfect = np.zeros((len(pool.queries), len(pool.documents)))

@@ -1,18 +1,14 @@
-"""Tokens of idioms: which forms they replace in a text, and the file that states them."""
+"""Tokens of idioms: which forms they replace in a text."""
 
 import csv
-import json
 
 import pytest
 
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
-    TABLE,
-    ClassifierSettings,
     IdiomForm,
     IdiomTable,
     KnownIdiom,
     make_tokens,
-    read_table_file,
     with_tokens,
 )
 from turkic_idiom_tasks.errors import InputError
@@ -99,37 +95,3 @@ def test_an_idiom_in_two_spellings_and_languages_has_one_token():
 def test_idioms_that_cannot_have_tokens_are_named(idioms, part):
     with pytest.raises(InputError, match=part):
         make_tokens(idioms)
-
-
-@pytest.fixture
-def table_file(tmp_path):
-    """The file of a table with two idioms."""
-    table = IdiomTable(
-        idioms=make_tokens([known("high life"), known("baş eğmek", ("başını", "eğdi"), language="tr")]),
-        classifier=ClassifierSettings(gives_idiom=True, max_length=128),
-    )
-    path = tmp_path / TABLE
-    path.write_text(table.model_dump_json(), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [
-        (lambda table: table.update(format=2), "another version .*format"),
-        (lambda table: table["idioms"][0].pop("forms"), "forms"),
-        (lambda table: table["idioms"].append(table["idioms"][0]), "IDhighlifeID"),
-        (lambda table: table["idioms"][1]["forms"][0]["parts"].clear(), "parts"),
-        (
-            lambda table: table["idioms"][1]["forms"][0].update(language="xx"),
-            r"forms\.0\.language': must be one of tr, az",
-        ),
-    ],
-)
-def test_a_damaged_table_is_refused(table_file, change, part):
-    value = json.loads(table_file.read_text(encoding="utf-8"))
-    change(value)
-    table_file.write_text(json.dumps(value), encoding="utf-8")
-    with pytest.raises(InputError, match=part) as caught:
-        read_table_file(table_file)
-    assert str(table_file) in str(caught.value)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.encoders.untrained_models import WORDS
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder, TextVectors
-from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer
+from turkic_idiom_tasks.encoders.poolings import POOLINGS, with_pooling
 from turkic_idiom_tasks.errors import InputError
 
 
@@ -21,7 +21,7 @@ def test_one_pass_equals_five_stock_models(make_untrained, texts, kind):
     folder = str(make_untrained(kind))
     found = PooledEncoder(load_checkpoint(folder, device="cpu")).encode(texts)
     for pooling in POOLINGS:
-        stock = build_sentence_transformer(folder, pooling, device="cpu").encode(texts)
+        stock = with_pooling(load_checkpoint(folder, device="cpu"), pooling).encode(texts)
         np.testing.assert_allclose(found[pooling], stock, atol=1e-5)
 
 

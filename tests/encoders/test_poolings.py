@@ -4,7 +4,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turkic_idiom_tasks.encoders.poolings import POOLINGS, build_sentence_transformer, pool_all
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
+from turkic_idiom_tasks.encoders.pooled import PooledEncoder
+from turkic_idiom_tasks.encoders.poolings import POOLINGS, pool_all, with_pooling
 from turkic_idiom_tasks.errors import InputError
 
 
@@ -64,7 +66,7 @@ def test_padding_never_changes_a_pooled_vector(seed, length, left, right, garbag
 @pytest.mark.parametrize(("side", "first_layer"), [("left", 0), ("right", 1)])
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_stock_modules_agree_with_pool_all(untrained_bert, texts, pooling, first_layer, side):
-    stock = build_sentence_transformer(str(untrained_bert), pooling, device="cpu", first_layer=first_layer)
+    stock = with_pooling(load_checkpoint(str(untrained_bert), device="cpu"), pooling, first_layer=first_layer)
     stock.tokenizer.padding_side = side
     with torch.inference_mode():
         features = stock.preprocess(texts)
@@ -77,7 +79,7 @@ def test_stock_modules_agree_with_pool_all(untrained_bert, texts, pooling, first
 
 
 def test_pooling_replaces_the_models_own_and_keeps_its_prompts(minilm):
-    built = build_sentence_transformer(str(minilm), "max", device="cpu")
+    built = with_pooling(load_checkpoint(str(minilm), device="cpu"), "max")
     assert [type(module).__name__ for module in built] == ["Transformer", "Pooling", "Normalize"]
     assert built[1].pooling_mode == "max"
     assert built.max_seq_length == 256  # of sentence_bert_config.json, not BERT's 512
@@ -85,7 +87,9 @@ def test_pooling_replaces_the_models_own_and_keeps_its_prompts(minilm):
 
 
 def test_a_pooling_of_more_layers_than_a_model_has_is_refused(make_untrained):
-    shallow = make_untrained(num_hidden_layers=3)
+    shallow = load_checkpoint(str(make_untrained(num_hidden_layers=3)), device="cpu")
     with pytest.raises(InputError, match=r"needs 4 transformer layers.*has 3.*cls, mean, max, first_last"):
-        build_sentence_transformer(str(shallow), "last_four", device="cpu")
-    build_sentence_transformer(str(shallow), "first_last", device="cpu")
+        with_pooling(shallow, "last_four")
+    with pytest.raises(InputError, match="needs 4 transformer layers"):
+        PooledEncoder(shallow).encode(["göz"])
+    with_pooling(shallow, "first_last")

@@ -71,10 +71,11 @@ def untrained_bert(make_untrained):
 @pytest.fixture(scope="session")
 def sentence_model(untrained_bert, tmp_path_factory):
     """The tiny untrained BERT as a sentence-transformers checkpoint."""
-    from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+    from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
+    from turkic_idiom_tasks.encoders.poolings import with_pooling
 
     folder = tmp_path_factory.mktemp("sentence_model")
-    build_sentence_transformer(str(untrained_bert), "mean").save_pretrained(str(folder), create_model_card=False)
+    with_pooling(load_checkpoint(str(untrained_bert)), "mean").save_pretrained(str(folder), create_model_card=False)
     return folder
 
 

@@ -11,7 +11,8 @@ from sentence_transformers import CrossEncoder, SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
 from torch.utils.data import DataLoader
 
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer, native_pooling
+from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
+from turkic_idiom_tasks.encoders.poolings import native_pooling, with_pooling
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses.mteb_loading import LoadedModel, resolve_model
 from turkic_idiom_tasks.io import hub_client
@@ -37,7 +38,10 @@ def test_other_models_stay_as_mteb_has_them():
 
 
 def test_the_native_pooling_is_known_and_that_of_models_that_rank_otherwise_is_none(untrained_bert):
-    transformer = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")[0]
+    def loaded():
+        return load_checkpoint(str(untrained_bert), device="cpu")
+
+    transformer = loaded()[0]
 
     def model(*modules, **options):
         return SentenceTransformer(modules=[transformer, *modules], device="cpu", **options)
@@ -47,7 +51,7 @@ def test_the_native_pooling_is_known_and_that_of_models_that_rank_otherwise_is_n
     mean = Pooling(32, "mean")
     assert native_pooling(model(mean, Normalize(), similarity_fn_name="dot")) == "mean"
     for other in (
-        *(build_sentence_transformer(str(untrained_bert), name, device="cpu") for name in ("first_last", "last_four")),
+        *(with_pooling(loaded(), name) for name in ("first_last", "last_four")),
         model(mean, Dense(32, 8)),
         *(model(Pooling(32, mode)) for mode in ("lasttoken", ("cls", "mean"))),
         model(Pooling(32, "mean", include_prompt=False)),
@@ -85,7 +89,7 @@ PROMPTS = {  # of the model, its default, of mteb's record
 @pytest.mark.parametrize("case", [*PROMPTS, "instruction", "instruction of queries alone"])
 def test_the_prompt_is_what_mteb_puts_before_a_text(untrained_bert, case, kind):
     if case in PROMPTS:
-        model = build_sentence_transformer(str(untrained_bert), "mean", device="cpu")
+        model = with_pooling(load_checkpoint(str(untrained_bert), device="cpu"), "mean")
         model.prompts, model.default_prompt_name, of_mteb = PROMPTS[case]
         wrapper = SentenceTransformerEncoderWrapper(model, model_prompts=of_mteb)
     else:

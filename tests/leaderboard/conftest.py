@@ -29,7 +29,7 @@ from tests.leaderboard.boards_for_tests import (
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
-from turkic_idiom_tasks.lexicon.editions import editions
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.item_answers import GENERATION, ItemAnswers, find_items
@@ -220,7 +220,7 @@ class Spoiler:
 def shared_site(tmp_path_factory):
     """A site of every kind of submission: its board and its folder, which tests only read."""
     data = make_data(40, few={"gag": 12}, text="{language} {concept} <b onclick=1>")
-    first_edition = next(iter(editions()))
+    first_edition = next(iter(EDITIONS))
     older = {"older": make_metadata(name=f"org/{'older-' * 12}", dataset_revision=first_edition)}
     board = make_board(make_submissions(data), data, reproduced=("model-1",), other_editions=older)
     folder = tmp_path_factory.mktemp("site")

@@ -12,7 +12,7 @@ from leaderboard.submission import METADATA_FILE, submission_folders
 from tests.browser_pages import watched_pages
 from tests.leaderboard.conftest import Spoiler, faults_of, make_submission
 from tests.leaderboard.test_submission import HOSTILE, HOSTILE_ANSWERS
-from turkic_idiom_tasks.lexicon.editions import editions
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 
 # Cases that a page cannot see: it gets no links and devices, and no names that are no text
 NOT_FILES = {
@@ -97,7 +97,7 @@ def test_the_page_finds_the_faults_that_the_command_finds(submit_pages, sound_su
 def test_several_submissions_are_checked_apart(submit_pages, submission_folder, add_submission):
     page, folder = submit_pages["encoder"], submission_folder
     Spoiler(folder).row(2, ranking=[])
-    first_edition, edition = next(iter(editions().items()))
+    first_edition, edition = next(iter(EDITIONS.items()))
     add_submission(name="a/b")
     add_submission(name="c/d", dataset_revision=first_edition)
     for name in (".DS_Store", "README.md", "T1.jsonl.gz", ".git/submission.json", "empty-of-metadata/T1.jsonl.gz"):

@@ -8,7 +8,7 @@ import pytest
 from leaderboard import build as build_from_python
 from tests.leaderboard.conftest import Spoiler, scored
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.lexicon.editions import editions
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_submission_with_a_fault_never_stops_the_others(build, models, submiss
 
 
 def test_submissions_for_another_edition_are_listed_apart(build, models, submission_folder, add_submission, tmp_path):
-    first_edition, edition = next(iter(editions().items()))
+    first_edition, edition = next(iter(EDITIONS.items()))
     folder = add_submission(name="Org/Earlier", dataset_revision=first_edition)
     printed = build().out
     assert printed.startswith("1 submission, ")

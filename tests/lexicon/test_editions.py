@@ -6,18 +6,17 @@ import json
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.editions import EDITIONS_FILE, edition_of, editions
+from turkic_idiom_tasks.lexicon.editions import EDITIONS, EDITIONS_FILE
 from turkic_idiom_tasks.lexicon.load import BUNDLED, content_revision
 
 ROWS = json.loads(EDITIONS_FILE.read_text("utf-8"))
 
 
 def test_the_bundled_lexicon_is_the_newest_edition():
-    assert edition_of(content_revision(BUNDLED)) == ROWS[-1]["edition"], (
+    assert EDITIONS[content_revision(BUNDLED)] == ROWS[-1]["edition"], (
         "the data has changed: add an edition to lexicon/editions.json"
     )
-    assert edition_of("0" * 40) is None
-    assert list(editions().values()) == [row["edition"] for row in ROWS]
+    assert list(EDITIONS.values()) == [row["edition"] for row in ROWS]
 
 
 def test_the_test_queries_of_an_edition_are_frozen():

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.pooled import PooledEncoder
-from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+from turkic_idiom_tasks.encoders.poolings import with_pooling
 from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     CLASSIFIER_FOLDER,
     IDIOMATICITY_RECORD,
@@ -143,7 +143,7 @@ def test_a_saved_folder_rewrites_without_being_told(saved, sentence_model):
         assert np.allclose(vector, by_hand, atol=1e-6)
     assert np.abs(plain.encode([SENTENCE])[0] - by_hand).max() > 1e-3
     assert np.allclose(loaded.encode(["su göz ev dil"]), plain.encode(["su göz ev dil"]), atol=1e-6)
-    first_token = build_sentence_transformer(str(saved), "cls", device="cpu")
+    first_token = with_pooling(load_checkpoint(str(saved), device="cpu"), "cls")
     assert np.allclose(first_token.encode([SENTENCE]), first_token.encode([REPLACED]), atol=1e-6)
 
 
@@ -185,6 +185,21 @@ def test_a_folder_with_another_table_or_none_is_refused(saved, token):
         load_checkpoint(str(saved))
 
 
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        (lambda table: table.update(format=2), "format.*another version wrote it"),
+        (lambda table: table["idioms"][0].pop("forms"), "forms"),
+        (lambda table: table["idioms"][0]["forms"][0]["parts"].clear(), "parts"),
+        (lambda table: table["idioms"][0]["forms"][0].update(language="xx"), r"language': must be one of tr, az"),
+    ],
+)
+def test_a_damaged_table_is_refused(saved, change, part):
+    change_json(saved / TABLE, change)
+    with pytest.raises(InputError, match=f"{TABLE}: damaged .*{part}"):
+        load_checkpoint(str(saved))
+
+
 def test_select_asks_the_classifier_about_the_sentence_without_its_prompt(sentence_model, classifiers):
     """The classifier looks at the first word, which is that of the sentence; poolings get the prompt in the text."""
     model = with_tokens(sentence_model, classifiers=classifiers)  # of seed 1, whose development score is better
@@ -222,7 +237,7 @@ def with_mask(make_untrained, tmp_path_factory):
     """Folder of a tiny encoder whose tokenizer has a mask token."""
     folder = tmp_path_factory.mktemp("with_mask")
     bert = make_untrained(tokenizer={"mask_token": "gece"})
-    build_sentence_transformer(str(bert), "mean").save_pretrained(str(folder), create_model_card=False)
+    with_pooling(load_checkpoint(str(bert)), "mean").save_pretrained(str(folder), create_model_card=False)
     return folder
 
 

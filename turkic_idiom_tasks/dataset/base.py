@@ -1,8 +1,8 @@
 """`Dataset`: the interface through which every task, experiment and leaderboard gets its data, and its kinds here."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, TypeVar
 
 from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool, RetrievalData, build_retrieval
 from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, TestSentences, lexicon_sentences
@@ -12,23 +12,46 @@ from turkic_idiom_tasks.languages import LANGUAGES, PIVOT
 from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.splits import TEST
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Dataset:
-    """Data of the tasks; a kind of data overrides what it has, and everything is read or built once."""
+def made_once(method: Callable[P, T]) -> Callable[P, T]:
+    """Let a method of a `Dataset` do its work once for the same arguments, and then return the same object again."""
 
-    span_languages: tuple[str, ...] = ()  # codes of the languages with an annotated test sentence
+    @wraps(method)
+    def remembered(*arguments: P.args, **options: P.kwargs) -> T:
+        dataset: Any = arguments[0]
+        key = (method.__name__, *arguments[1:], *options.items())
+        if key not in dataset._made:
+            dataset._made[key] = method(*arguments, **options)
+        made: T = dataset._made[key]
+        return made
+
+    return remembered
+
+
+class Dataset:
+    """Data of the tasks, made from a lexicon unless a kind of data has its own; all of it is read or built once."""
 
     def __init__(self, path: str, revision: str, *, lexicon: Lexicon | None = None) -> None:
         self.path = path  # what it was read from, as results name it
         self.revision = revision  # content hash, or commit on the Hub; 40 hexadecimal digits
         self._lexicon = lexicon
-        self._made: dict[tuple[str, ...], Any] = {}
+        self._made: dict[tuple[object, ...], Any] = {}  # name of a method and its arguments -> what it returned
 
     def subsets(self, task: str) -> tuple[str, ...]:
-        """Return the subsets of a retrieval task (short name) that this data holds, in their usual order."""
-        return ()
+        """Return the subsets of a retrieval task (short name) with a test query, in their usual order."""
+        if self._lexicon is None:
+            return ()
+        return tuple(subset for subset in TASKS[task].subsets if self._find_retrieval(task, subset) is not None)
+
+    @cached_property
+    def span_languages(self) -> tuple[str, ...]:
+        """Return the codes of the languages with an annotated test sentence."""
+        if self._lexicon is None:
+            return ()
+        return tuple(code for code in LANGUAGES if self._find_sentences(code)[TEST])
 
     @property
     def lexicon(self) -> Lexicon:
@@ -50,7 +73,7 @@ class Dataset:
     def sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
         """Return split -> tagged sentences of a language; see `splits.SPAN_SPLITS`."""
         if language in self.span_languages:
-            sentences = self._once("sentences", language, make=lambda: self._make_sentences(language))
+            sentences = self._find_sentences(language)
             # A config of the Hub may have a test split without a row
             if sentences[TEST]:
                 return sentences
@@ -65,15 +88,15 @@ class Dataset:
         """Return the uses of idioms in found text; None if the data is no found text."""
         return None
 
+    @made_once
     def pool(self, task: str, subset: str) -> Pool:
         """Return a retrieval subset with its ids in a fixed order; rankings are written and scored in this order."""
-        return self._once("pool", task, subset, make=lambda: Pool(task, subset, self.retrieval(task, subset)))
+        return Pool(task, subset, self.retrieval(task, subset))
 
+    @made_once
     def test_sentences(self, language: str) -> TestSentences:
         """Return the test sentences of a language in a fixed order; tags are written and scored in this order."""
-        return self._once(
-            "test sentences", language, make=lambda: TestSentences(language, self.sentences(language)[TEST])
-        )
+        return TestSentences(language, self.sentences(language)[TEST])
 
     def pair_subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a similarity task (short name) that this data holds; none if it has no entries."""
@@ -103,26 +126,19 @@ class Dataset:
             need = f"{pivot.name} ({pivot.code}.jsonl) and at least one other language that share test concepts"
         raise InputError(f"{self.path}: nothing to evaluate for {TASKS[task].name}, which needs {need}")
 
+    # The next three are what a kind of data overrides.
+
+    @made_once
     def _find_retrieval(self, task: str, subset: str) -> RetrievalData | None:
-        return self._once("retrieval", task, subset, make=lambda: self._make_retrieval(task, subset))
+        return build_retrieval(self.lexicon, task, subset)
 
-    def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
-        return None
+    @made_once
+    def _find_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
+        return lexicon_sentences(self.lexicon, language)
 
-    def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
-        return {}
-
+    @made_once
     def _find_pairs(self, task: str, subset: str) -> SentencePairs | None:
-        if task != STS:
-            return None
-        language = SIMILARITY_TASKS[task].languages[subset]
-        return self._once("pairs", subset, make=lambda: lexicon_pairs(self.lexicon, language))
-
-    def _once(self, *key: str, make: Callable[[], T]) -> T:
-        if key not in self._made:
-            self._made[key] = make()
-        made: T = self._made[key]
-        return made
+        return lexicon_pairs(self.lexicon, SIMILARITY_TASKS[task].languages[subset]) if task == STS else None
 
 
 class LexiconDataset(Dataset):
@@ -130,22 +146,6 @@ class LexiconDataset(Dataset):
 
     def __init__(self, lexicon: Lexicon, path: str | None = None) -> None:
         super().__init__(path or lexicon.source, lexicon.revision, lexicon=lexicon)
-
-    def subsets(self, task: str) -> tuple[str, ...]:
-        """Return the subsets of a task that have at least one test query."""
-        return tuple(subset for subset in TASKS[task].subsets if self._find_retrieval(task, subset) is not None)
-
-    @cached_property
-    def span_languages(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Return the codes of the languages with an annotated test sentence."""
-        # `sentences` asks for these languages itself, so it cannot be used here.
-        return tuple(code for code in LANGUAGES if self._make_sentences(code)[TEST])
-
-    def _make_retrieval(self, task: str, subset: str) -> RetrievalData | None:
-        return build_retrieval(self.lexicon, task, subset)
-
-    def _make_sentences(self, language: str) -> Mapping[str, Sequence[TaggedSentence]]:
-        return self._once("tagged", language, make=lambda: lexicon_sentences(self.lexicon, language))
 
 
 class PairDataset(Dataset):

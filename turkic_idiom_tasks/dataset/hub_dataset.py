@@ -4,11 +4,11 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter
 
-from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset
+from turkic_idiom_tasks.dataset.base import Dataset, LexiconDataset, made_once
 from turkic_idiom_tasks.dataset.hub_layout import HUB_NAME, HubFiles, download, open_local
 from turkic_idiom_tasks.dataset.retrieval import TASKS, RetrievalData, check_retrieval
 from turkic_idiom_tasks.dataset.sentences import FoundUse, TaggedSentence, locate
@@ -38,25 +38,11 @@ T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
-# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
-
-
 def _as_identifier(value: Any) -> str:
+    # True and False are refused by name, because Python takes them for the numbers 1 and 0.
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError("is neither a text nor a whole number")  # 1.5, or NaN, where pandas found no id
     return str(value)
-
-
-def _as_relevance(value: Any) -> int:
-    if isinstance(value, bool) or value not in (0, 1):
-        raise ValueError("relevance is binary here, write 1 or 0")
-    return int(value)  # pandas writes whole numbers as floats
-
-
-def _as_tag(value: Any) -> str:
-    if isinstance(value, bool) or value not in (*LABELS, *range(len(LABELS))):
-        raise ValueError(f"use {', '.join(LABELS)} or their numbers 0, 1, 2")
-    return value if isinstance(value, str) else LABELS[int(value)]
 
 
 def _as_filled(text: str) -> str:
@@ -79,7 +65,7 @@ class _TextRow(BaseModel):
 class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Annotated[int, BeforeValidator(_as_relevance)]
+    score: Literal[0, 1]  # relevance is binary; pandas writes whole numbers as floats, which are taken too
 
 
 class _SpanRow(BaseModel):
@@ -87,7 +73,7 @@ class _SpanRow(BaseModel):
     idiom: _Filled
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
-    ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
+    ner_tags: tuple[Literal["O", "B-IDIOM", "I-IDIOM", 0, 1, 2], ...]  # of `LABELS`, or their positions there
 
 
 Named = TypeVar("Named", _TextRow, FoundUse)  # rows with an id
@@ -106,10 +92,6 @@ class HubDataset(Dataset):
         super().__init__(files.path, files.revision)
         self._files = files
         self.span_languages = tuple(code for code in LANGUAGES if files.has(f"span-{code}", TEST))
-        if not self.span_languages and not any(self.subsets(task) for task in TASKS):
-            example = "T1-tur-azj-queries, T1-tur-azj-corpus, T1-tur-azj-qrels or span-tr"
-            known = ", ".join(sorted(files.configs)[:6]) or "none"
-            raise InputError(f"{self.path}: no config of a task, such as {example}; it has {printable(known)}")
 
     def subsets(self, task: str) -> tuple[str, ...]:
         """Return the subsets of a task whose three configs are there."""
@@ -155,7 +137,8 @@ class HubDataset(Dataset):
         equivalents = dict(sorted(equivalents.items()))
         return Lexicon(concepts, entries, revision=self.revision, source=self.path, equivalents=equivalents)
 
-    def _make_retrieval(self, task: str, subset: str) -> RetrievalData:
+    @made_once
+    def _find_retrieval(self, task: str, subset: str) -> RetrievalData:
         name = f"{task}-{subset}"
         strict = f"{name}-strict-qrels"
         queries = self._by_id(f"{name}-queries", _TextRow)
@@ -189,7 +172,8 @@ class HubDataset(Dataset):
                 qrels.setdefault(row.query, {})[row.document] = 1
         return qrels
 
-    def _make_sentences(self, language: str) -> dict[str, list[TaggedSentence]]:
+    @made_once
+    def _find_sentences(self, language: str) -> dict[str, list[TaggedSentence]]:
         config = f"span-{language}"
         splits: dict[str, list[TaggedSentence]] = {split: [] for split in SPAN_SPLITS}
         split_of_id: dict[str, str] = {}
@@ -216,11 +200,11 @@ class HubDataset(Dataset):
                 if other != split:
                     problems.append(f"its idiom and sentence are in the split {other} too; splits must not share them")
                 refuse_faults(problems, place=f"{place}: ", advice="correct it or remove one")
-                splits[split].append(
-                    TaggedSentence(row.id, language, row.idiom, row.sentence, row.tokens, row.ner_tags)
-                )
+                tags = tuple(LABELS[tag] if isinstance(tag, int) else tag for tag in row.ner_tags)
+                splits[split].append(TaggedSentence(row.id, language, row.idiom, row.sentence, row.tokens, tags))
         return splits
 
+    @made_once
     def uses(self, language: str) -> Sequence[FoundUse] | None:
         """Return the uses of idioms from configs such as ``use-tr``, which `dataset found` writes; None without any."""
         if not any(self._files.has(f"use-{code}", TEST) for code in LANGUAGES):
@@ -228,7 +212,7 @@ class HubDataset(Dataset):
         config = f"use-{language}"
         if not self._files.has(config, TEST):
             return []
-        return self._once("uses", language, make=lambda: list(self._by_id(config, FoundUse).values()))
+        return list(self._by_id(config, FoundUse).values())
 
     def _rows(
         self, config: str, columns: Sequence[str], *, optional: Sequence[str] = (), split: str = TEST
@@ -256,6 +240,7 @@ def open_dataset(name: str = "") -> Dataset:
         directory = Path(name).expanduser()
     except RuntimeError:  # there is no such user
         directory = Path(name)
+    files: HubFiles | None = None
     problem = "no such directory, and not a dataset on the Hub (ORG/NAME or ORG/NAME@REVISION)"
     # A folder that a killed process had moved aside would otherwise be taken for a name on the Hub.
     restore_folder(directory)
@@ -266,15 +251,20 @@ def open_dataset(name: str = "") -> Dataset:
         if any((directory / name).is_file() for name in expected):
             return LexiconDataset(load_lexicon(directory), str(directory))
         files = open_local(directory)
-        if files is not None:
-            return HubDataset(files)
         problem = (
             f"neither a lexicon (none of {', '.join(expected)}) nor a dataset in the Hub layout (no README.md with "
             "configs)"
         )
     # A path such as ../x looks like ORG/NAME too.
     elif HUB_NAME.fullmatch(name) and not name.startswith("."):
-        return HubDataset(download(name))
+        files = download(name)
+    if files is not None:
+        dataset = HubDataset(files)
+        if dataset.span_languages or any(dataset.subsets(task) for task in TASKS):
+            return dataset
+        example = "T1-tur-azj-queries, T1-tur-azj-corpus, T1-tur-azj-qrels or span-tr"
+        known = ", ".join(sorted(files.configs)[:6]) or "none"
+        problem = f"no config of a task, such as {example}; it has {printable(known)}"
     raise InputError(f"{name}: {problem}")
 
 
@@ -287,6 +277,6 @@ def _refuse_repeat(place: str, key: object, earlier: Container[object], *, probl
 def _stated(place: str, parsed: tuple[T | None, list[str]]) -> T:
     """Return what a row states; raise InputError if it is malformed."""
     value, problems = parsed
-    if value is None:
-        raise InputError(f"{place}: {problems[0]}")
+    refuse_faults(problems, place=f"{place}: ")
+    assert value is not None  # because nothing is wrong with the row
     return value

@@ -2,8 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -89,8 +88,11 @@ class HubFiles:
             # The `datasets` library would keep files in a cache by the name of their folder, and could return the
             # content of another dataset.
             if path.suffix == ".parquet":
-                with self._reading(config, path):
+                try:
                     names, read = _parquet_rows(path, (*wanted, *optional))
+                except _FILE_ERRORS as error:
+                    reason = f"{path.name}: {first_line(error)}"
+                    raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
             else:
                 read = list(read_model_lines(dict[str, Any], path, "write or download the dataset again"))
                 names = dict.fromkeys(name for row in read for name in row)  # of the columns that any row has, in order
@@ -108,23 +110,13 @@ class HubFiles:
         for path in self.configs[config][split]:
             if path.suffix != ".parquet":
                 continue
-            with self._reading(config, path):
-                metadata = pq.read_schema(path).metadata or {}
             try:
+                metadata = pq.read_schema(path).metadata or {}
                 feature = parse_json(metadata.get(b"huggingface", b"{}"))["info"]["features"][column]
                 return [str(name) for name in feature.get("feature", feature)["names"]]
-            except (MalformedError, KeyError, TypeError, AttributeError):
-                continue  # written by something else than `datasets`
+            except (*_FILE_ERRORS, TypeError, AttributeError):
+                continue  # written by something else than `datasets`, or damaged, which `rows` says
         return None
-
-    @contextmanager
-    def _reading(self, config: str, path: Path) -> Iterator[None]:
-        """Turn whatever a damaged file raises into an InputError that names the config and the file."""
-        try:
-            yield
-        except _FILE_ERRORS as error:
-            reason = f"{path.name}: {first_line(error)}"
-            raise InputError(f"{self.path}: config {config} cannot be read: {reason}") from error
 
 
 def open_local(folder: Path) -> HubFiles | None:
@@ -233,8 +225,8 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     relative_parts(pattern)
     try:
         matches = list(folder.glob(pattern))
-    except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
-        raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
+    except (OSError, ValueError, NotImplementedError, RecursionError, re.error):
+        matches = []  # versions of Python differ in which patterns are an error, and which match nothing
     # Files of other formats are not downloaded, so a pattern for them matches nothing.
     if not matches and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES):
         raise MalformedError(f"there is no file {display(pattern)}")

@@ -39,7 +39,8 @@ TASKS: dict[str, RetrievalTask] = {
     "T3": RetrievalTask("TurkicIdiomT3", "T3", document="meaning", cross_lingual=True),
     "T4": RetrievalTask("TurkicIdiomT4", "T4", "paraphrase", False, query="original"),
 }
-LITERAL_FIELDS = ("literal_paraphrase", "literal_example")  # of an entry: documents of T4 that are traps
+# Fields of an entry that are documents of T4 and traps; such a document's id is ``tur:CONCEPT/FIELD``
+LITERAL_FIELDS = ("literal_paraphrase", "literal_example")
 PAPER_TASKS = ("T1", "T2", "T3")  # of the paper; what commands evaluate unless they are asked for others
 
 
@@ -174,11 +175,6 @@ def _build_paraphrase_retrieval(lexicon: Lexicon, language: Language, *, split: 
         queries[query] = entry.original or ""
         qrels[query] = {by_text[entry.paraphrase or ""]: 1}
     return RetrievalData(queries, documents, qrels) if queries else None
-
-
-def is_literal(document: str) -> bool:
-    """Return whether a document id of T4 names a sentence with the literal words of an idiom."""
-    return document.rpartition("/")[2] in LITERAL_FIELDS
 
 
 def check_retrieval(data: RetrievalData, *, place: str) -> None:

@@ -43,8 +43,8 @@ def load_checkpoint(
     check_dtype(dtype)
     is_folder = is_local(name_or_path)
     if is_folder:
+        check_model_folder(name_or_path)
         name_or_path = str(Path(name_or_path).expanduser())
-        check_model_folder(Path(name_or_path))
     place = {"revision": revision, "local_files_only": is_folder or not hub_client.is_reachable()}
     with loading(name_or_path):
         path = load_file_path(name_or_path, MODULES_FILE, **place)

@@ -6,13 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import MalformedError, first_fault, parse_json, read_file, read_json
+from turkic_idiom_tasks.errors import usage_error
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import MalformedError, parse_json, read_file, read_json
 
 MODULES_FILE = "modules.json"  # every sentence-transformers model has it
-CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")
+CONFIG_FILES = (MODULES_FILE, "config.json", "adapter_config.json")  # every folder of a model has one of them
 # No library copies a file of this name when it saves a model, so a model tuned from this one does not claim its name
 STATED_MODEL = "turkic_idiom_model.json"
 _NEVER_LOADED = (".md", ".onnx", ".h5", ".msgpack", ".ot", ".png", ".pdf")  # documents, other frameworks
@@ -32,10 +33,8 @@ def stated_model(folder: Path) -> StatedModel | None:
     path = folder / STATED_MODEL
     if not path.is_file():
         return None
-    try:
+    with model_errors(path, "it needs a name ORG/NAME and a revision"):
         return StatedModel.model_validate(read_json(path))
-    except ValidationError as error:
-        raise usage_error(f"{path}: {first_fault(error)}; it needs a name ORG/NAME and a revision") from error
 
 
 def is_local(name_or_path: str) -> bool:
@@ -46,50 +45,38 @@ def is_local(name_or_path: str) -> bool:
 
 def local_path(name_or_path: str) -> str:
     """Return the name of a folder with ~ expanded, or a Hub id unchanged; InputError if there is no such folder."""
-    return str(existing_folder(name_or_path)) if is_local(name_or_path) else name_or_path
-
-
-def existing_folder(folder: str | Path) -> Path:
-    """Return a folder with ~ expanded; InputError if it does not exist."""
-    expanded = Path(folder).expanduser()
-    if not expanded.is_dir():
-        raise usage_error(f"{folder}: no such folder; give the folder of a model, or its name on the Hub")
-    return expanded
+    if not is_local(name_or_path):
+        return name_or_path
+    folder = Path(name_or_path).expanduser()
+    if not folder.is_dir():
+        raise usage_error(f"{name_or_path}: no such folder; give the folder of a model, or its name on the Hub")
+    return str(folder)
 
 
 def folder_revision(folder: Path) -> str:
     """Return the revision of a model without a Hub commit: 40 hexadecimal digits, a hash of what a loader reads."""
-    existing_folder(folder)  # the hash of no file at all would be a revision too
     # SHA-1, so that a revision is as long as a commit on the Hub.
     digest = hashlib.sha1(usedforsecurity=False)
-    try:
-        for path in sorted(folder.rglob("*")):
-            name = path.relative_to(folder)
-            is_hidden = any(part.startswith(".") for part in name.parts)
-            # Everything else may change a vector: weights in any format, configurations, tokenizer, prompts and code
-            if is_hidden or path.suffix in _NEVER_LOADED or not path.is_file():
-                continue
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256")
-            digest.update(name.as_posix().encode("utf-8", "surrogateescape") + b"\0" + content.digest())
-    except OSError as error:
-        raise InputError(f"{error.filename or folder}: cannot be read ({error.strerror})") from error
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)
+        # Everything else may change a vector: weights in any format, configurations, tokenizer, prompts and code
+        if is_hidden or path.suffix in _NEVER_LOADED or not path.is_file():
+            continue
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256")
+        digest.update(name.as_posix().encode("utf-8", "surrogateescape") + b"\0" + content.digest())
     return digest.hexdigest()
 
 
-def is_model_folder(folder: Path) -> bool:
-    """Return whether a folder has the configuration of a model."""
-    return any((folder / name).is_file() for name in CONFIG_FILES)
-
-
-def check_model_folder(folder: Path) -> None:
-    """Raise InputError if a folder does not exist, has no configuration, or has a model that makes no vectors."""
-    existing_folder(folder)
+def check_model_folder(name: str) -> None:
+    """Raise InputError if a local folder is not there, has no configuration, or has a model that makes no vectors."""
+    folder = Path(local_path(name))
     config: Any = None
     with suppress(MalformedError):  # most folders do not have the file
         config = parse_json(read_file(folder / "config_sentence_transformers.json"))
     problem = ""
-    if not is_model_folder(folder):
+    if not any((folder / name).is_file() for name in CONFIG_FILES):
         problem = "not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
     # The library would load a CrossEncoder as a plain encoder and take the mean of its token vectors.
     elif isinstance(config, dict) and config.get("model_type") == "CrossEncoder":

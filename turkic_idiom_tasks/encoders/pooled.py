@@ -15,8 +15,8 @@ from sentence_transformers import SentenceTransformer
 from transformers.data.data_collator import pad_without_fast_tokenizer_warning
 
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, give_pad_token
-from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POOLINGS, POOLINGS, check_layers
-from turkic_idiom_tasks.encoders.poolings import count_layers, pool_all
+from turkic_idiom_tasks.encoders.names import BATCH_SIZE, FIRST_LAYER, LAYER_POOLINGS, POOLINGS
+from turkic_idiom_tasks.encoders.poolings import pool_all
 from turkic_idiom_tasks.encoders.tokenizer import window_length
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display
@@ -48,7 +48,6 @@ class PooledEncoder:
         self._rewrite: Callable[[list[str]], list[str]] = list
         if hasattr(transformer, "rewrite"):  # it puts tokens of idioms into texts
             self._rewrite = partial(transformer.rewrite, prompts=tuple(model.prompts.values()))
-        self._n_layers = count_layers(self.model)
         # Some tokenizers give types of tokens that the model does not take; then stock code leaves them out too.
         accepted = inspect.signature(self.model.forward).parameters
         self._takes_types = "token_type_ids" in self._tokenizer.model_input_names and "token_type_ids" in accepted
@@ -79,8 +78,6 @@ class PooledEncoder:
 
         The progress is the number of texts that are done, and of all, after each batch.
         """
-        for pooling in poolings:
-            check_layers(pooling, self._n_layers, first_layer=self.first_layer)
         vectors = {pooling: np.zeros((len(texts), self.dimension), np.float32) for pooling in poolings}
         if not texts:  # which tokenizers refuse
             return vectors

@@ -5,21 +5,19 @@ from stock modules. Tests check that both give equal vectors.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, WeightedLayerPooling
 from torch import Tensor
 
-from turkic_idiom_tasks.encoders.checkpoints import backbone_of, load_checkpoint
+from turkic_idiom_tasks.encoders.checkpoints import backbone_of
 from turkic_idiom_tasks.encoders.names import (
     FIRST_LAYER,
     LAST_LAYERS,
     LAYER_POOLINGS,
     POOLINGS,
     check_layers,
-    check_pooling,
 )
 
 _STOCK_MODES = ("cls", "mean", "max")  # of the library's Pooling; the other two are means over mixtures of layers
@@ -66,17 +64,12 @@ def pool_all(
     return pooled
 
 
-def count_layers(model: Any) -> int:
-    """Return the number of layers of the text part of a transformers model."""
-    config = model.config.get_text_config()
-    return int(getattr(config, "num_hidden_layers", None) or config.num_layers)
-
-
 def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int = FIRST_LAYER) -> SentenceTransformer:
     """Return a model with the same transformer and prompts under one pooling, made of stock modules."""
     # Only stock modules, so that the stock mteb command and a saved checkpoint need no code of ours
     transformer = backbone_of(model)
-    n_layers = count_layers(transformer.model)
+    config = transformer.model.config.get_text_config()
+    n_layers = int(getattr(config, "num_hidden_layers", None) or config.num_layers)
     check_layers(pooling, n_layers, first_layer=first_layer)
     dimension = transformer.get_embedding_dimension()
     modules = [transformer]
@@ -95,14 +88,6 @@ def with_pooling(model: SentenceTransformer, pooling: str, *, first_layer: int =
     return SentenceTransformer(
         modules=modules, device=str(model.device), prompts=model.prompts, default_prompt_name=model.default_prompt_name
     )
-
-
-def build_sentence_transformer(
-    name_or_path: str, pooling: str, *, first_layer: int = FIRST_LAYER, **options: Any
-) -> SentenceTransformer:
-    """Load a model under one pooling instead of its own modules; the options are those of `load_checkpoint`."""
-    check_pooling(pooling)  # before anything is downloaded
-    return with_pooling(load_checkpoint(name_or_path, **options), pooling, first_layer=first_layer)
 
 
 def native_pooling(model: SentenceTransformer) -> str | None:

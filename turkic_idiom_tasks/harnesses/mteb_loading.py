@@ -222,7 +222,7 @@ def check_name(name: str, *, revision: str | None = None) -> bool:
     if _OWN_CLASS.fullmatch(base):
         return False
     if is_local(base):
-        check_model_folder(Path(base).expanduser())
+        check_model_folder(base)
         return True
     meta = _lookup(base)
     if meta is not None and revision and meta.revision not in (revision, NO_REVISION):

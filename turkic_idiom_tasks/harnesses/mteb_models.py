@@ -164,13 +164,13 @@ def load_pooled(
     **kwargs: Any,
 ) -> SentenceTransformerEncoderWrapper:
     """Load a model under one pooling as stock modules in mteb's own wrapper; mteb calls this for a pooled name."""
-    from turkic_idiom_tasks.encoders.poolings import build_sentence_transformer
+    from turkic_idiom_tasks.encoders.checkpoints import load_checkpoint
+    from turkic_idiom_tasks.encoders.poolings import with_pooling
 
     # The revision of a folder is a hash of its files, which the Hub's client would take for a commit
     commit = None if Path(path).is_dir() or revision == NO_REVISION else revision
-    trust = trusts_remote_code()
-    model = build_sentence_transformer(path, pooling, revision=commit, device=device, trust_remote_code=trust)
-    return SentenceTransformerEncoderWrapper(model, model_prompts=model_prompts)
+    model = load_checkpoint(path, revision=commit, device=device, trust_remote_code=trusts_remote_code())
+    return SentenceTransformerEncoderWrapper(with_pooling(model, pooling), model_prompts=model_prompts)
 
 
 def load_local(

@@ -67,11 +67,14 @@ def _text(text: str, info: ValidationInfo) -> str:
     # Of the cleaned text, because a letter that is not composed would be named as a letter and a foreign mark.
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
+    problem = ""
     if outside:
         letters = ", ".join(f"{display(letter)} (U+{ord(letter):04X})" for letter in outside)
-        raise ValueError(f"has {letters}, not in the {language.name} alphabet")
-    if cleaned != text and cleaned:
-        raise ValueError(f"is not normalised (NFC, single spaces); it should read {display(cleaned)}")
+        problem = f"has {letters}, not in the {language.name} alphabet"
+    elif cleaned != text and cleaned:
+        problem = f"is not normalised (NFC, single spaces); it should read {display(cleaned)}"
+    if problem:
+        raise ValueError(problem)
     return _note(text)
 
 
@@ -215,14 +218,9 @@ class Lexicon:
         return reviews
 
     def reviewed(self, language: str) -> set[str]:
-        """Return the concepts whose entry was judged by somebody who knew the idiom."""
+        """Return the concepts whose entry, as it reads now, was judged by somebody who knew the idiom."""
         reviews = self.reviews_of(language)
         return {concept for concept, rows in reviews.items() if any(review.knows_idiom for review in rows)}
-
-    @property
-    def is_reviewed(self) -> bool:
-        """Return whether a native speaker has judged any entry as it reads now."""
-        return any(self.reviewed(code) for code in self.entries)
 
     def judged(self, *judgements: str) -> dict[str, set[str]]:
         """Return concept -> the concepts that were judged ``same``, ``near`` or either; empty sets are left out."""
@@ -241,8 +239,11 @@ class Lexicon:
 _ENTRY, _CONCEPT, _EQUIVALENT = TypeAdapter(Entry), TypeAdapter(Concept), TypeAdapter(Equivalent)
 
 
-def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
-    """Return the entry in a decoded JSON line (None if anything is wrong), and everything that is wrong with it."""
+def parse_entry(row: Any, language: Language, *, declared: Container[str] = ()) -> tuple[Entry | None, list[str]]:
+    """Return the entry in a decoded JSON line (None if anything is wrong), and everything that is wrong with it.
+
+    Its concept must be one of those that are declared, unless there are none.
+    """
     optional = set(Entry.__dataclass_fields__) - set(_REQUIRED_KEYS)
     parsed = parse_row(_ENTRY, row, _REQUIRED_KEYS, optional=optional, context=language)
     entry = parsed[0]
@@ -254,6 +255,8 @@ def parse_entry(row: Any, language: Language) -> tuple[Entry | None, list[str]]:
         problem = span_problem(further.spans, further.text) if further.spans else None
         if problem:
             return None, [f"field 'examples': {display(further.text)}: {problem}"]
+    if entry is not None and declared and entry.concept not in declared:
+        return None, [f"concept {entry.concept!r} is not in concepts.jsonl; add it there"]
     return parsed
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,13 +69,7 @@ def _read_files(directory: Path) -> tuple[Lexicon, list[Fault]]:
     declared = frozenset(concepts)  # a lexicon without concepts.jsonl declares none, and then its entries may name any
     entries: dict[str, dict[str, Entry]] = {}
     for code, path in files.items():
-
-        def parse(row: Any, code: str = code) -> tuple[Entry | None, list[str]]:
-            entry, mistakes = parse_entry(row, LANGUAGES[code])
-            if entry is not None and declared and entry.concept not in declared:
-                return None, [f"concept {entry.concept!r} is not in {CONCEPTS_FILE}; add it there"]
-            return entry, mistakes
-
+        parse = partial(parse_entry, language=LANGUAGES[code], declared=declared)
         own, mistakes = _read_lines(path, parse, lambda entry: entry.concept)
         problems += mistakes
         entries[code] = {entry.concept: entry for entry in own}
@@ -189,17 +184,6 @@ def _missing_files(directory: Path) -> list[Fault]:
     return problems
 
 
-def line_numbers(directory: Path) -> dict[str, dict[str, int]]:
-    """Return language code -> concept -> line of its file, for the lines that can be read."""
-    numbers: dict[str, dict[str, int]] = {}
-    for code, path in lexicon_files(directory).items():
-        numbers[code] = {}
-        for number, value, _ in read_json_lines(path):
-            if isinstance(value, dict) and isinstance(value.get("concept"), str):
-                numbers[code][value["concept"]] = number
-    return numbers
-
-
 def content_revision(directory: Path) -> str:
     """Return the SHA-1 of the lexicon's lines, 40 hexadecimal digits; order, line ends, blank lines do not matter."""
     digest = hashlib.sha1(usedforsecurity=False)
@@ -254,11 +238,10 @@ def write_lexicon(
     check_target(directory, overwrite=overwrite)
     # The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
     # new entries are not counted.
-    all_reviews = [*_valid_reviews(directory), *reviews]
+    if review_lines := _review_lines(directory, reviews):
+        files[REVIEWS_FILE] = review_lines
     if own_languages := own_records(code for code, rows in entries.items() if rows):
         files[LANGUAGES_FILE] = own_languages
-    if all_reviews:
-        files[REVIEWS_FILE] = _as_lines(review.to_json() for review in newest_reviews(all_reviews))
     # A file of a language that has no entries any more could otherwise stay from the lexicon that is replaced.
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 
@@ -269,14 +252,14 @@ def add_reviews(directory: Path, reviews: Sequence[Review], *, revision: str) ->
         # The reviews were checked against the entries of this revision.
         if content_revision(directory) != revision:
             raise InputError(f"{directory}: was changed by another command meanwhile; run the same command again")
-        all_reviews = newest_reviews([*_valid_reviews(directory), *reviews])
-        write_bytes(directory / REVIEWS_FILE, _as_lines(review.to_json() for review in all_reviews))
+        write_bytes(directory / REVIEWS_FILE, _review_lines(directory, reviews))
 
 
-def _valid_reviews(directory: Path) -> list[Review]:
-    reviews, problems = read_review_file(directory / REVIEWS_FILE)
+def _review_lines(directory: Path, reviews: Sequence[Review]) -> bytes:
+    """Return the lines of reviews and of those that a directory has; InputError if one of the latter is malformed."""
+    earlier, problems = read_review_file(directory / REVIEWS_FILE)
     refuse_faults(problems, advice="correct the line or remove it")
-    return reviews
+    return _as_lines(review.to_json() for review in newest_reviews([*earlier, *reviews]))
 
 
 def _as_lines(rows: Iterable[str]) -> bytes:

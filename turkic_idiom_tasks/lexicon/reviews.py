@@ -35,11 +35,11 @@ def _possible(text: str) -> str:
 
 def _complete_verdicts(verdicts: dict[str, str]) -> dict[str, str]:
     """Return the verdicts in the order of `FIELDS`; a verdict on each field that every entry has must be there."""
-    for name in (FORM, CONCEPT):
-        if name not in verdicts:
-            raise ValueError(f"has no verdict on {name!r}")
+    problems = [f"has no verdict on {name!r}" for name in (FORM, CONCEPT) if name not in verdicts]
     if UNKNOWN in verdicts.values() and set(verdicts.values()) != {UNKNOWN}:
-        raise ValueError("must be unknown for every field or for none")
+        problems.append("must be unknown for every field or for none")
+    if problems:
+        raise ValueError(", and ".join(problems))
     return {name: verdicts[name] for name in FIELDS if name in verdicts}
 
 

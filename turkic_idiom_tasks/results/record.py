@@ -33,7 +33,7 @@ from turkic_idiom_tasks.io.reading import (
     read_file,
     unpack_gzip,
 )
-from turkic_idiom_tasks.lexicon.editions import edition_of
+from turkic_idiom_tasks.lexicon.editions import EDITIONS
 from turkic_idiom_tasks.results.predictions import RECORDED_TASKS, Predictions, SubsetKey, to_lines
 from turkic_idiom_tasks.results.reader import read_lines
 
@@ -71,7 +71,7 @@ class DataName(BaseModel):
     @classmethod
     def of(cls, dataset: Dataset) -> DataName:
         """Return the name of a dataset."""
-        return cls(path=dataset.path, revision=dataset.revision, edition=edition_of(dataset.revision))
+        return cls(path=dataset.path, revision=dataset.revision, edition=EDITIONS.get(dataset.revision))
 
 
 class ModelName(BaseModel):

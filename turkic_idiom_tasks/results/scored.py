@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from turkic_idiom_tasks.dataset.retrieval import TASKS, is_literal
+from turkic_idiom_tasks.dataset.retrieval import LITERAL_FIELDS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, resample
@@ -149,7 +149,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
             means["ndcg_spelt_alike"] = float(ndcg[~chosen].mean())  # of the other queries
     if TASKS[pool.task].query == "original":
         # the share of queries whose first document has the literal words of an idiom; expected value over ties
-        literal = np.array([is_literal(document) for document in pool.documents])
+        literal = np.array([document.rpartition("/")[2] in LITERAL_FIELDS for document in pool.documents])
         means["sense_accuracy"] = headline.raw if headline else math.nan
         means["literal_first"] = float(np.mean([literal[above == 0].mean() for above in rankings.above]))
     wrong_firsts: list[str | None] = []

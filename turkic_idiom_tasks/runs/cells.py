@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.community import pinned_revision
-from turkic_idiom_tasks.encoders.folders import folder_revision, is_local, is_model_folder
+from turkic_idiom_tasks.encoders.folders import CONFIG_FILES, folder_revision, is_local
 from turkic_idiom_tasks.encoders.names import split_pooling
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.results.record import RESULT_FORMAT, Record
@@ -122,7 +122,7 @@ def content_revision(model: str) -> str | None:
         return pinned_revision(model)
     folder = Path(model).expanduser()
     # The cell of a folder without a model fails when it runs, and must stop no other; the folder may hold anything
-    return folder_revision(folder) if is_model_folder(folder) else None
+    return folder_revision(folder) if any((folder / name).is_file() for name in CONFIG_FILES) else None
 
 
 def cell_name(cell: Cell, *, settings: dict[str, JsonValue], model_revision: str | None, data_revision: str) -> str:

@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field, PositiveInt, PrivateAttr, ValidationError
+from pydantic import AliasPath, BaseModel, ConfigDict, Field, PositiveInt, PrivateAttr
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.io.reading import display, first_fault, read_json
+from turkic_idiom_tasks.errors import refuse_faults, usage_error
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import display, read_json
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, Language, LanguageCode
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.spans import Span
@@ -75,21 +76,6 @@ class ClassifierSettings(BaseModel):
     max_length: PositiveInt  # sub-words of both that are used
 
 
-def _distinct(tokens: tuple[IdiomToken, ...]) -> tuple[IdiomToken, ...]:
-    """Return the tokens; InputError if there is none, or if idioms share one: it would stand for both in every text."""
-    if not tokens:
-        raise InputError("no idiom that could have a token; give data with idioms")
-    idiom_of: dict[str, str] = {}
-    for row in tokens:
-        if row.token in idiom_of:
-            raise InputError(
-                f"the idioms {display(idiom_of[row.token])} and {display(row.idiom)} would have the same token, "
-                f"{row.token}; write them in the same way, or leave one out"
-            )
-        idiom_of[row.token] = row.idiom
-    return tokens
-
-
 class IdiomTable(BaseModel):
     """Tokens of a model, as the file `TABLE` states them, and the search for their idioms in texts."""
 
@@ -97,7 +83,7 @@ class IdiomTable(BaseModel):
 
     format: Literal[1] = 1  # raised when what a field means changes
     classifier: ClassifierSettings | None = None  # how the one is asked that decides what is replaced; None: all is
-    idioms: Annotated[tuple[IdiomToken, ...], AfterValidator(_distinct)]
+    idioms: Annotated[tuple[IdiomToken, ...], Field(min_length=1)]  # each with a token of its own
     # `_cased_as` -> first letter -> the forms that begin with it: parts in small letters, language, token
     _index: dict[Language | None, dict[str, list[tuple[tuple[str, ...], str, IdiomToken]]]] = PrivateAttr(
         default_factory=dict
@@ -137,28 +123,30 @@ class IdiomTable(BaseModel):
         return occurrences
 
 
-def read_table_file(path: Path) -> IdiomTable:
-    """Return the table in the file `TABLE` of a saved model."""
-    try:
-        return IdiomTable.model_validate(read_json(path))
-    except ValidationError as error:
-        fault = first_fault(error)
-        raise InputError(
-            f"{path}: damaged, or of another version of turkic-idiom-tasks ({fault}); train the model again"
-        ) from error
-
-
 def make_tokens(idioms: Iterable[KnownIdiom]) -> list[IdiomToken]:
     """Return one token per idiom, in the order of the idioms."""
     # By the words: idioms that differ in case or in the punctuation between them are one idiom, in every language
     tokens: dict[tuple[str, ...], IdiomToken] = {}
+    problems = []
     for known in idioms:
         words = tuple(_WORD.findall(lower(known.idiom, _cased_as(known.language))))
         if not words:
-            raise InputError(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
+            problems.append(f"the idiom {display(known.idiom)} has neither letters nor digits, so it has no token")
+            continue
         earlier = tokens.get(words) or IdiomToken(f"ID{''.join(words)}ID", known.idiom, ())
         tokens[words] = replace(earlier, forms=tuple(dict.fromkeys((*earlier.forms, *known.forms))))
-    return list(_distinct(tuple(tokens.values())))
+    if not tokens:
+        problems.append("no idiom that could have a token; give data with idioms")
+    idiom_of: dict[str, str] = {}  # a token that two idioms share would stand for both in every text
+    for row in tokens.values():
+        earlier_idiom = idiom_of.setdefault(row.token, row.idiom)
+        if earlier_idiom != row.idiom:
+            problems.append(
+                f"the idioms {display(earlier_idiom)} and {display(row.idiom)} would have the same token, "
+                f"{row.token}; write them in the same way, or leave one out"
+            )
+    refuse_faults(problems)
+    return list(tokens.values())
 
 
 def with_tokens(text: str, occurrences: Iterable[Occurrence]) -> str:
@@ -197,12 +185,8 @@ def best_classifier(folder: Path) -> tuple[Path, ClassifierSettings]:
     for place in (folder, *sorted(folder.glob("seed-*"))):
         path = place / IDIOMATICITY_RECORD
         if path.is_file():
-            try:
+            with model_errors(path, "not the record of a finished training, so train again"):
                 records[place] = _Record.model_validate(read_json(path))
-            except ValidationError as error:
-                raise InputError(
-                    f"{path}: not the record of a finished training ({first_fault(error)}); train again"
-                ) from error
     if not records:
         raise usage_error(
             f"idiomaticity classifier {folder}: no {IDIOMATICITY_RECORD} in it or its seed folders; train a classifier "

@@ -22,7 +22,6 @@ from turkic_idiom_tasks.encoders.siblings.idiom_tokens import (
     IdiomTable,
     IdiomToken,
     best_classifier,
-    read_table_file,
     with_tokens,
 )
 from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
@@ -33,7 +32,8 @@ from turkic_idiom_tasks.encoders.siblings.sentence_classifier import (
 )
 from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import write_json
-from turkic_idiom_tasks.io.reading import display
+from turkic_idiom_tasks.io.models import model_errors
+from turkic_idiom_tasks.io.reading import display, read_json
 
 _DEFAULT_DEVIATION = 0.02  # of random vectors, where the configuration states none
 
@@ -111,7 +111,8 @@ class IdiomTokenTransformer(Transformer):
         path = cls.load_file_path(model_name_or_path, TABLE, **place)
         if path is None:
             raise InputError(f"{model_name_or_path}: the table of its idiom tokens, {TABLE}, is missing; copy it again")
-        table = read_table_file(Path(path))
+        with model_errors(path, "copy the model again, or train it again if another version wrote it"):
+            table = IdiomTable.model_validate(read_json(Path(path)))
         # One that the tokenizer would split into sub-words has no vector of its own, and nothing else would show it.
         missing = [row.token for row in table.idioms if row.token not in module.tokenizer.added_tokens_encoder]
         if missing:
