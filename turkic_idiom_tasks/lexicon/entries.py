@@ -67,14 +67,11 @@ def _text(text: str, info: ValidationInfo) -> str:
     # Of the cleaned text, because a letter that is not composed would be named as a letter and a foreign mark.
     cleaned = clean(text, language)
     outside = letters_outside(cleaned, language)
-    problem = ""
     if outside:
         letters = ", ".join(f"{display(letter)} (U+{ord(letter):04X})" for letter in outside)
-        problem = f"has {letters}, not in the {language.name} alphabet"
-    elif cleaned != text and cleaned:
-        problem = f"is not normalised (NFC, single spaces); it should read {display(cleaned)}"
-    if problem:
-        raise ValueError(problem)
+        raise ValueError(f"has {letters}, not in the {language.name} alphabet")
+    if cleaned != text and cleaned:
+        raise ValueError(f"is not normalised (NFC, single spaces); it should read {display(cleaned)}")
     return _note(text)
 
 
