@@ -85,7 +85,7 @@ def make_benchmark() -> Benchmark:
         name=BENCHMARK_NAME,
         aliases=("TurkicIdiom",),
         display_name="Turkic idioms",
-        tasks=tuple(TASK_CLASSES[TASKS[short].name]() for short in PAPER_TASKS),
+        tasks=tuple(CLASS_OF_TASK[short]() for short in PAPER_TASKS),
         description=(
             f"Idiom retrieval in {names(LANGUAGES, 'and')}: idiom to idiom across languages, idiom to meaning, and "
             "idiom to meaning across languages."
@@ -198,5 +198,6 @@ IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 _RETRIEVAL = (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3, TurkicIdiomT4)
 _SIMILARITY = (TurkicIdiomSTS, AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS)
 TASK_CLASSES: dict[str, type[IdiomTask]] = {task.__name__: task for task in (*_RETRIEVAL, *_SIMILARITY)}
+CLASS_OF_TASK = {task.short: task for task in TASK_CLASSES.values()}
 
 extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running
