@@ -107,11 +107,3 @@ def register_now() -> list[str]:
     from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES  # after mteb, parts of which it imports
 
     return list(TASK_CLASSES)
-
-
-def extend_late() -> None:
-    """Register with an mteb that was imported before the finder was installed."""
-    if "mteb.get_tasks" in sys.modules:
-        import importlib
-
-        importlib.import_module(_PLUGIN).add_late()

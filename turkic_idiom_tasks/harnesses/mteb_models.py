@@ -25,7 +25,7 @@ from turkic_idiom_tasks.encoders.community import community_encoders
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLINGS, TRUST_VARIABLE, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.harnesses.hook import extend_late
+from turkic_idiom_tasks.harnesses import mteb_plugin
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, get_language
 
@@ -237,4 +237,4 @@ def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, 
     return metas
 
 
-extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running
+mteb_plugin.add_late()  # if this module was imported before mteb; does nothing while the hook is running

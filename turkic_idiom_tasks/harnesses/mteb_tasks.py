@@ -15,7 +15,7 @@ from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.hook import extend_late
+from turkic_idiom_tasks.harnesses import mteb_plugin
 from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, IdiomSTS, scores_for_json, sts_metadata
 from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, names, target_codes
@@ -200,4 +200,4 @@ _SIMILARITY = (TurkicIdiomSTS, AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS)
 TASK_CLASSES: dict[str, type[IdiomTask]] = {task.__name__: task for task in (*_RETRIEVAL, *_SIMILARITY)}
 CLASS_OF_TASK = {task.short: task for task in TASK_CLASSES.values()}
 
-extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running
+mteb_plugin.add_late()  # if this module was imported before mteb; does nothing while the hook is running
