@@ -249,8 +249,8 @@ def resolve_model(
     load = partial(load_checkpoint, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
-        model, arguments = load(str(folder)), {"path": str(folder)}
-        meta = make_meta(label, revision=folder_revision(folder), loader=load_local, arguments=arguments)
+        model = load(str(folder))
+        meta = make_meta(label, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
         stated, files = stated_model(folder), None
         if stated is not None and stated.name == label:
             files, meta = meta.revision, meta.model_copy(update={"revision": stated.revision})
