@@ -10,10 +10,9 @@ def register() -> list[str]:
     The start-up hook does this by itself; call it where the hook cannot run: ``python -S``,
     ``TURKIC_IDIOM_NO_HOOK=1``, or a notebook kernel that was started before the installation. Safe to call again.
     """
-    from turkic_idiom_tasks.harnesses import lm_eval_plugin, mteb_plugin
+    from turkic_idiom_tasks.harnesses.hook import register_now
 
-    lm_eval_plugin.add_late()
-    return mteb_plugin.register_now()
+    return register_now()
 
 
 def __getattr__(name: str) -> object:

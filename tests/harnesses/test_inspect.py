@@ -197,7 +197,7 @@ def test_spans_are_read_and_scored_as_in_the_span_tasks(run, dataset, tmp_path):
         (inspect_tasks.meaning, {"prompt": "en9"}, "prompt=en9"),
         (inspect_tasks.equivalent, {"language": "tr", "target": "tk"}, "tr tk"),
         (inspect_tasks.usage, {"few_shot": 10_000}, "few_shot=10000"),
-        (inspect_tasks.usage, {"few_shot": -1}, "few_shot=-1"),
+        (inspect_tasks.usage, {"prompt": "en9", "few_shot": -1}, "prompt=en9.*few_shot=-1"),
         (inspect_tasks.spans, {"prompt": "en1"}, "json, xml, native"),
         (inspect_tasks.spans, {"language": "gag"}, "gag"),
     ],

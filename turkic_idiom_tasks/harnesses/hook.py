@@ -84,20 +84,26 @@ def extend_when_executed(loader):
 
 def install() -> None:
     """Install the finder unless TURKIC_IDIOM_NO_HOOK is set; the start-up file calls this function."""
-    if os.environ.get(NO_HOOK_VARIABLE, "") in ("", "0"):
-        put_finder()
-
-
-def put_finder() -> None:
-    """Make the finder the first one on sys.meta_path, if it is not there yet."""
-    if Finder not in sys.meta_path:
+    if os.environ.get(NO_HOOK_VARIABLE, "") in ("", "0") and Finder not in sys.meta_path:
         # Before the usual finders, which would find the modules without it
         sys.meta_path.insert(0, Finder)
 
 
-def extend_late() -> None:
-    """Register with an mteb that was imported before the finder was installed."""
-    if "mteb.get_tasks" in sys.modules:
-        import importlib
+def register_now() -> list[str]:
+    """Register everything that the finder did not, and return the names of mteb's tasks; see `register`."""
+    # Late, as in `extend`
+    from turkic_idiom_tasks.harnesses import lm_eval_plugin, mteb_plugin
+    from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
 
-        importlib.import_module(_PLUGIN).add_late()
+    show_input_errors_as_one_line()
+    if Finder not in sys.meta_path:  # for modules that are not imported yet
+        sys.meta_path.insert(0, Finder)
+    import mteb  # noqa: F401  # if the finder was installed before, this registers everything
+
+    mteb_plugin.add_late()
+    for name, (plugin, function) in TARGETS.items():
+        if plugin == _LM_EVAL_PLUGIN and name in sys.modules:
+            getattr(lm_eval_plugin, function)(sys.modules[name])
+    from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES  # after mteb, parts of which it imports
+
+    return list(TASK_CLASSES)

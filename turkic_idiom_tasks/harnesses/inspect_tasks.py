@@ -4,8 +4,9 @@ Inspect finds this module by the entry point ``inspect_ai`` of the distribution.
 and scores are those of the lm-eval tasks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -33,6 +34,9 @@ DEFAULT_PROMPT = "en1"
 # Servers sample by default, so that scores would differ from run to run; the lm-eval tasks do not sample either. 0 is
 # refused by Inspect's provider `hf`, and vLLM takes nothing below this.
 TEMPERATURE = 0.01
+
+# Name of a set -> its test items, and its examples, each a question and the answer
+Columns = dict[str, tuple[list[Sample], list[tuple[str, str]]]]
 
 
 def _item_task(name: str) -> Callable[..., Task]:
@@ -66,23 +70,40 @@ def spans(language: str = "", prompt: str = "json", data: str = "", few_shot: in
     return _task("", data, prompt, few_shot, language=language)
 
 
-def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) -> Task:
+def _task(name: str, data: str, prompt: str, few_shot: int, **languages: str) -> Task:
     """Return the task of a kind of items or an open one, or without a name that of the spans."""
     show_input_errors_as_one_line()
     dataset = current_dataset(data)
-    known = VARIANTS if name else tuple(SPAN_PROMPTS)
-    if prompt not in known:
-        raise usage_error(f"prompt={prompt}: unknown; known: {', '.join(known)}")
+    known_prompts = VARIANTS if name else tuple(SPAN_PROMPTS)
+    problems = []
+    if prompt not in known_prompts:
+        problems.append(f"prompt={prompt}: unknown; known: {', '.join(known_prompts)}")
     if few_shot < 0:
-        raise usage_error(f"few_shot={few_shot}: must be 0 or the number of training items to show")
+        problems.append(f"few_shot={few_shot}: must be 0 or the number of training items to show")
+    if problems:
+        raise usage_error("; ".join(problems))
     if name:
-        columns = _item_samples(dataset, name, variant=prompt, few_shot=few_shot, **languages)
+        make_columns = partial(_item_columns, dataset, name, prompt)
         scorer = idiom_recall(data, name) if name in OPEN_TASKS else idiom_choice()
     else:
-        columns = _span_samples(dataset, variant=prompt, few_shot=few_shot, **languages)
+        make_columns = partial(_span_columns, dataset, prompt)
         scorer = idiom_spans()
+    columns = make_columns(few_shot=few_shot, **languages)
+    if not columns:
+        asked_for = " ".join(filter(None, languages.values())) or "any language"
+        known_sets = ", ".join(make_columns() if name else dataset.span_languages) or "none"
+        raise usage_error(f"{name or 'spans'}: {dataset.path} has no test item for {asked_for}; it has {known_sets}")
+    for set_name, (samples, examples) in columns.items():
+        if len(examples) < few_shot:
+            raise usage_error(f"few_shot={few_shot}: {set_name} has only {len(examples)} training items")
+        turns: list[ChatMessage] = []  # of a chat in which the examples are asked and answered
+        for question, answer in examples:
+            turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
+        for sample in samples:
+            sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
     # The first samples of all columns, then the second ones, so that a run with --limit sees every set
-    samples = [sample for sample in chain.from_iterable(zip_longest(*columns)) if sample is not None]
+    rows = zip_longest(*(samples for samples, _ in columns.values()))
+    samples = [sample for sample in chain.from_iterable(rows) if sample is not None]
     return Task(
         dataset=MemoryDataset(samples, name=dataset.path, location=dataset.path),
         solver=generate(),
@@ -99,66 +120,46 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
     )
 
 
-def _item_samples(
-    dataset: Dataset, task: str, *, language: str = "", target: str = "", variant: str, few_shot: int = 0
-) -> list[list[Sample]]:
-    """Return the test items of a task as samples, a list for each set."""
-    of_task = [replace(item_set, kind=task) for item_set in item_sets() if item_set.kind == kind_of(task)]
-    columns = []
-    for item_set in of_task:
-        if language not in ("", item_set.language) or target not in ("", item_set.target):
+def _item_columns(
+    dataset: Dataset, task: str, variant: str, *, language: str = "", target: str = "", few_shot: int = 0
+) -> Columns:
+    """Return the test items of a task as samples, a column for each set that has some."""
+    columns = {}
+    for item_set in item_sets():
+        if item_set.kind != kind_of(task) or language not in ("", item_set.language):
             continue
-        column = []
+        if target not in ("", item_set.target):
+            continue
+        item_set = replace(item_set, kind=task)  # a hard or an open task asks the items of a kind
+        samples = []
         for item in items_of_set(dataset, item_set):
             question, answer = asked(task, item, variant)
             choices = None if task in OPEN_TASKS else [option.text for option in item.options]
             # With its item in the metadata, a log can be scored again without the data
             about = {"concept": item.concept, "set": item_set.name, "item": asdict(item), "digest": row_digest(item)}
-            column.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
-        # Training items take long to make, so they are made only if examples are wanted
-        examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot and column else ()
-        _put_before(column, [asked(task, example, variant) for example in examples], few_shot, item_set.name)
-        columns.append(column)
-    if not any(columns):
-        known = [item_set.name for item_set in of_task if items_of_set(dataset, item_set)]
-        raise _nothing(dataset, task, " ".join(filter(None, (language, target))), known=known)
+            samples.append(Sample(id=item.id, input=question, target=answer, choices=choices, metadata=about))
+        if samples:
+            # Training items take long to make, so they are made only if examples are wanted
+            examples = items_of_set(dataset, item_set, split=TRAIN)[:few_shot] if few_shot else ()
+            columns[item_set.name] = (samples, [asked(task, example, variant) for example in examples])
     return columns
 
 
-def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[list[Sample]]:
-    """Return the test sentences as samples, a list for each language."""
+def _span_columns(dataset: Dataset, variant: str, *, language: str = "", few_shot: int = 0) -> Columns:
+    """Return the test sentences as samples, a column for each language that has some."""
     ask, answer = SPAN_PROMPTS[variant]
-    codes = [code for code in dataset.span_languages if language in ("", code)]
-    if not codes:
-        raise _nothing(dataset, "spans", language, known=dataset.span_languages)
-    columns = []
-    for code in codes:
+    columns = {}
+    for code in dataset.span_languages:
+        if language not in ("", code):
+            continue
         sentences = dataset.sentences(code)
         concepts = idiom_clusters(sentences[TEST])
-        column = []
+        samples = []
         for sentence in sentences[TEST]:
             about: dict[str, Any] = {"concept": concepts[sentence.id], "set": f"spans_{code}"}
             about |= {"digest": row_digest(sentence), "sentence": asdict(sentence)}
             name, question = f"spans_{code}/{sentence.id}", ask(sentence.sentence, code)
-            column.append(Sample(id=name, input=question, target=answer(sentence), metadata=about))
+            samples.append(Sample(id=name, input=question, target=answer(sentence), metadata=about))
         examples = [(ask(example.sentence, code), answer(example)) for example in sentences[TRAIN][:few_shot]]
-        _put_before(column, examples, few_shot, code)
-        columns.append(column)
+        columns[code] = (samples, examples)
     return columns
-
-
-def _put_before(samples: Sequence[Sample], examples: Sequence[tuple[str, str]], few_shot: int, name: str) -> None:
-    """Put turns of a chat in which questions of the training split are asked and answered before those of samples."""
-    if samples and len(examples) < few_shot:
-        raise usage_error(f"few_shot={few_shot}: {name} has only {len(examples)} training items")
-    turns: list[ChatMessage] = []
-    for question, answer in examples:
-        turns += [ChatMessageUser(content=question), ChatMessageAssistant(content=answer)]
-    for sample in samples:
-        sample.input = [*turns, ChatMessageUser(content=str(sample.input))]
-
-
-def _nothing(dataset: Dataset, kind: str, asked: str, *, known: Sequence[str]) -> Exception:
-    return usage_error(
-        f"{kind}: {dataset.path} has no test item for {asked or 'any language'}; it has {', '.join(known) or 'none'}"
-    )

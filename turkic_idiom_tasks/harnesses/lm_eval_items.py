@@ -4,16 +4,19 @@ A document is one item under one prompt. The answer is the position of the chose
 task, or None if the response could not be read.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from datasets import Dataset as HarnessDataset
 from lm_eval.api.samplers import ContextSampler
 
+from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
@@ -26,16 +29,41 @@ from turkic_idiom_tasks.tasks.items.scoring import judge_open
 ALL_PROMPTS = "all"
 
 
+@dataclass(eq=False, repr=False)
 class _Splits(dict[str, HarnessDataset]):
     """Splits of a task, each built when it is first asked for."""
 
-    def __init__(self, build: Callable[[str], HarnessDataset]) -> None:
-        super().__init__()
-        self._build = build
+    test_data: Dataset
+    kind: str
+    languages: tuple[str, str | None]
+    variants: Sequence[str]  # of the prompt
 
     def __missing__(self, split: str) -> HarnessDataset:
         # Making training items takes long, and lm-eval takes no split before it needs one
-        self[split] = self._build(split)
+        documents = []
+        dataset = self.test_data if split == TEST else bridge.open_data()
+        for item in build_items(dataset, self.kind, *self.languages, split=split):
+            for variant in self.variants:
+                query, answer = prompts.asked(self.kind, item, variant)
+                document = {
+                    "id": item.id,
+                    "kind": self.kind,  # of the task: an open task is apart from the kind of its items
+                    "concept": item.concept,  # unit of the resampling for the interval
+                    "lang": item.language,
+                    "target_lang": item.target,
+                    "idiom": item.idiom,
+                    "text": item.text,
+                    "options": [option.text for option in item.options],
+                    "traps": [option.trap for option in item.options],
+                    "gold": item.gold,
+                    "digest": row_digest(item),
+                    "prompt": variant,
+                    "query": query,
+                    "letters": list(prompts.letters(item)),
+                    "answer": answer,
+                }
+                documents.append(document)
+        self[split] = HarnessDataset.from_list(documents)
         return self[split]
 
 
@@ -83,46 +111,22 @@ def load(
     training split, are those of the other data.
     """
     dataset = bridge.open_data(found=found)
-    variants = prompts.VARIANTS if all_prompts or prompt == ALL_PROMPTS else (prompt,)
-
-    def build(split: str) -> HarnessDataset:
-        documents = []
-        source = dataset if split == TEST else bridge.open_data()
-        for item in build_items(source, kind, language, target or None, split=split):
-            for variant in variants:
-                query, answer = prompts.asked(kind, item, variant)
-                document = {
-                    "id": item.id,
-                    "kind": kind,  # of the task: an open task is apart from the kind of its items
-                    "concept": item.concept,  # unit of the resampling for the interval
-                    "lang": item.language,
-                    "target_lang": item.target,
-                    "idiom": item.idiom,
-                    "text": item.text,
-                    "options": [option.text for option in item.options],
-                    "traps": [option.trap for option in item.options],
-                    "gold": item.gold,
-                    "digest": row_digest(item),
-                    "prompt": variant,
-                    "query": query,
-                    "letters": list(prompts.letters(item)),
-                    "answer": answer,
-                }
-                documents.append(document)
-        return HarnessDataset.from_list(documents)
-
     n_items = len(build_items(dataset, kind, language, target or None))
     name = "_".join(part for part in (kind, language, target) if part)
     if not n_items:
         raise InputError(f"{dataset.path}: has no test item for {name}; `turkic-idiom lm stats` lists what it has")
-    bridge.warn_if_small(name, n_items, "items", dataset)
+    if n_items < SMALL_N:
+        bridge.log.warning(
+            "%s: only %d test items in %s; read the interval, not the score", name, n_items, dataset.path
+        )
     if not dataset.lexicon.equivalents:
         bridge.log.warning(
             "%s: %s has no judged equivalents, so traps are only kept apart from the answer by how close they are",
             name,
             dataset.path,
         )
-    return _Splits(build)
+    variants = prompts.VARIANTS if all_prompts or prompt == ALL_PROMPTS else (prompt,)
+    return _Splits(dataset, kind, (language, target or None), variants)
 
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:

@@ -10,10 +10,15 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import model_registry
 
 from turkic_idiom_tasks.encoders.folders import folder_revision, is_local
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import usage_error
 from turkic_idiom_tasks.harnesses.lm_eval_plugin import MODEL_NAME
 from turkic_idiom_tasks.languages import PIVOT
 from turkic_idiom_tasks.tasks.spans.classifier import BATCH_SIZE, TokenClassifier
+
+_SPANS_ONLY = (
+    f"--model {MODEL_NAME} answers span tasks only: the documents of {{task!r}} have no `tokens`; use "
+    "--tasks turkic_idiom_span"
+)
 
 
 class TokenClassifierLM(LM):
@@ -69,7 +74,7 @@ class TokenClassifierLM(LM):
         for request in requests:
             tokens = (request.doc or {}).get("tokens")
             if not tokens:
-                raise _spans_only(request)
+                raise usage_error(_SPANS_ONLY.format(task=request.task_name))
             sentences.append(list(tokens))
             languages.append(request.doc.get("lang", PIVOT))
         predictions = self._classifier.predict(
@@ -86,7 +91,7 @@ class TokenClassifierLM(LM):
 
     def loglikelihood(self, requests: list[Instance], disable_tqdm: bool = False) -> Any:
         """Raise `InputError`, because a token classifier gives no likelihood of a text."""
-        raise _spans_only(requests[0])
+        raise usage_error(_SPANS_ONLY.format(task=requests[0].task_name))
 
     loglikelihood_rolling = loglikelihood
 
@@ -114,13 +119,6 @@ class TokenClassifierLM(LM):
             "model_sha": revision,
             "model_max_length": self._classifier.max_length,
         }
-
-
-def _spans_only(request: Instance) -> InputError:
-    return usage_error(
-        f"--model {MODEL_NAME} answers span tasks only: the documents of {request.task_name!r} have no `tokens`; use "
-        "--tasks turkic_idiom_span"
-    )
 
 
 if MODEL_NAME not in model_registry:  # where the hook is off, importing this module registers the model

@@ -5,8 +5,8 @@ import functools
 import logging
 import os
 import shutil
-import sys
 import tempfile
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import DATA_VARIABLE, FOUND_VARIABLE, TASK_FOLDER
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
-from turkic_idiom_tasks.harnesses.hook import TARGETS
 from turkic_idiom_tasks.harnesses.lm_eval_yaml import PREFIX, SPAN_ENDINGS, groups, tasks, write_files
 from turkic_idiom_tasks.languages import LANGUAGES, counted, own_records
 from turkic_idiom_tasks.tasks.items.items import build_items
@@ -31,6 +30,10 @@ _GROUPS = dict(_ITEM_GROUPS)
 for _group in GROUPS:
     _TASKS |= {_group.replace("_span", f"_span_{code}"): ("span", (code,)) for code in LANGUAGES}
     _GROUPS[_group] = [_group.replace("_span", f"_span_{code}") for code in counted(LANGUAGES)]
+# The tasks in each group, and in the groups in it, which stand before it in the table
+_TASKS_OF = {name: [name] for name in _TASKS}
+for _group, _members in _GROUPS.items():
+    _TASKS_OF[_group] = list(chain.from_iterable(_TASKS_OF[member] for member in _members))
 
 
 def add_tasks(module: ModuleType) -> None:
@@ -126,13 +129,6 @@ def add_standard_errors(module: ModuleType) -> None:
     module.stderr_for_metric = stderr_for_metric  # type: ignore[attr-defined]
 
 
-def add_late() -> None:
-    """Extend an lm-eval that was imported before the hook was installed; it can be called repeatedly."""
-    for name, (plugin, function) in TARGETS.items():
-        if plugin == __name__ and name in sys.modules:
-            globals()[function](sys.modules[name])
-
-
 @functools.cache
 def _task_folder() -> Path:
     """Return the folder of our tasks; a temporary copy with more of them if the data bring languages of their own."""
@@ -150,7 +146,7 @@ def _leave_out_absent(manager: Any, group: str) -> None:
     try:
         dataset = current_dataset()
         absent = []
-        for name in _tasks_of(group):
+        for name in _TASKS_OF[group]:
             kind, languages = _TASKS[name]
             is_span = kind == "span"
             if not (languages[0] in dataset.span_languages if is_span else build_items(dataset, kind, *languages)):
@@ -159,7 +155,7 @@ def _leave_out_absent(manager: Any, group: str) -> None:
         # Our tasks raise this error when they are loaded; other tasks must work without the data
         return
     # A group that would be empty stays: its tasks raise an error that says what is missing
-    if not absent or len(absent) == len(_tasks_of(group)):
+    if not absent or len(absent) == len(_TASKS_OF[group]):
         return
     # The mean over items in some of the languages is undefined
     has_mean = group not in _ITEM_GROUPS
@@ -172,19 +168,10 @@ def _leave_out_absent(manager: Any, group: str) -> None:
         if _task_folder().resolve() not in Path(entry.yaml_path).resolve().parents:
             # A group of the same name that the user has made
             continue
-        members = [member for member in entry.cfg["task"] if not set(_tasks_of(member)) <= set(absent)]
+        members = [member for member in entry.cfg["task"] if not set(_TASKS_OF[member]) <= set(absent)]
         if members != entry.cfg["task"]:
             entry.cfg = {**entry.cfg, "task": members}
             if not has_mean:
                 entry.cfg.pop("aggregate_metric_list", None)
             # Otherwise lm-eval would read the file again instead of cfg
             entry.yaml_path = None
-
-
-def _tasks_of(name: str) -> list[str]:
-    if name not in _GROUPS:
-        return [name]
-    names = []
-    for member in _GROUPS[name]:
-        names += _tasks_of(member)
-    return names

@@ -34,6 +34,7 @@ class DatasetTask:
     metadata: TaskMetadata
     data_loaded: bool
     hf_subsets: list[str]
+    source: Dataset  # not there if the data could not be read; `load_data` then raises the reason
 
     def __init__(self, *args: Any, dataset: Dataset | None = None, **kwargs: Any) -> None:
         """Make a task on a dataset; without one, on the data that the environment names.
@@ -42,18 +43,18 @@ class DatasetTask:
         ``overwrite_strategy="always"`` to `mteb.evaluate`; otherwise it may give scores of the data in use.
         """
         self._is_named_by_environment = dataset is None
-        self._source: Dataset | InputError
+        self._problem: InputError | None = None
         known = type(self).metadata
         try:
-            self._source = self.open_data() if dataset is None else dataset
-            subsets = self.subsets_of(self._source)
+            self.source = self.open_data() if dataset is None else dataset
+            subsets = self.present_subsets()
             changes = {
-                "dataset": {"path": self._source.path, "revision": self._source.revision},
+                "dataset": {"path": self.source.path, "revision": self.source.revision},
                 "eval_langs": {subset: known.eval_langs[subset] for subset in subsets},
             }
         except InputError as error:
             # Listing tasks must work without data, so the error is raised when the data is asked for
-            self._source = error
+            self._problem = error
             changes = {"dataset": {"path": known.dataset["path"], "revision": UNREADABLE}}
         # On the instance: the class is shared by all tasks in the process, which may be on other data
         self.metadata = self._metadata_of_data = known.model_copy(update=changes)
@@ -66,28 +67,23 @@ class DatasetTask:
         return current_dataset()
 
     @abstractmethod
-    def subsets_of(self, source: Dataset) -> tuple[str, ...]:
-        """Return the subsets of this task in some data."""
+    def present_subsets(self) -> tuple[str, ...]:
+        """Return the subsets of this task that the data has."""
 
     @abstractmethod
-    def load_subset(self, source: Dataset, subset: str) -> Any:
+    def load_subset(self, subset: str) -> Any:
         """Return the test data of a subset as mteb takes it."""
-
-    def source(self) -> Dataset:
-        """Return the data."""
-        if isinstance(self._source, InputError):
-            raise self._source
-        return self._source
 
     def load_data(self, num_proc: int | None = None, *, timer: Any = None, **kwargs: Any) -> None:
         """Load the chosen subsets."""
         if self.data_loaded:
             return
-        source = self.source()
+        if self._problem is not None:
+            raise self._problem
         missing = [subset for subset in type(self).metadata.eval_langs if subset not in self.metadata.eval_langs]
         if missing and self._is_named_by_environment:  # our own commands report this themselves
-            log.warning("%s: %s has no data for %s; left out", self.metadata.name, source.path, " ".join(missing))
-        self.dataset = {subset: {TEST: self.load_subset(source, subset)} for subset in self.hf_subsets}
+            log.warning("%s: %s has no data for %s; left out", self.metadata.name, self.source.path, " ".join(missing))
+        self.dataset = {subset: {TEST: self.load_subset(subset)} for subset in self.hf_subsets}
         self.data_loaded = True
 
     def unload_data(self) -> None:
@@ -111,17 +107,17 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
     max_score = 1
     abstask_prompt = "Retrieve semantically similar text."
 
-    def subsets_of(self, source: Dataset) -> tuple[str, ...]:
-        """Return the subsets with sentence pairs in some data; see `DatasetTask`."""
-        subsets = source.pair_subsets(self.short)
+    def present_subsets(self) -> tuple[str, ...]:
+        """Return the subsets with sentence pairs; see `DatasetTask`."""
+        subsets = self.source.pair_subsets(self.short)
         if not subsets:
-            source.pairs(self.short, next(iter(type(self).metadata.eval_langs)))  # raises what is missing
+            self.source.pairs(self.short, next(iter(type(self).metadata.eval_langs)))  # raises what is missing
         return subsets
 
-    def load_subset(self, source: Dataset, subset: str) -> datasets.Dataset:
+    def load_subset(self, subset: str) -> datasets.Dataset:
         """Return the pairs of a subset as rows."""
         # All pairs are encoded, also those that only serve as the gold score of others
-        rows = source.pairs(self.short, subset).rows
+        rows = self.source.pairs(self.short, subset).rows
         columns = {
             "sentence1": [row.sentence1 for row in rows],
             "sentence2": [row.sentence2 for row in rows],
@@ -136,7 +132,7 @@ class IdiomSTS(DatasetTask, AbsTaskSTS):
 
     def _calculate_scores(self, scores: Any, normalized_scores: list[float]) -> Any:
         """Return our scores in place of mteb's, from the cosine similarities that it computed; NaN is an InputError."""
-        pairs = self.source().pairs(self.short, self._subset)
+        pairs = self.source.pairs(self.short, self._subset)
         values = np.array(scores["cosine_scores"], dtype=np.float64)
         if not np.isfinite(values).all():
             row = pairs.rows[int((~np.isfinite(values)).argmax())]

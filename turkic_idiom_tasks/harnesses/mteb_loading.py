@@ -28,10 +28,9 @@ from mteb.types import PromptType
 from sentence_transformers import SentenceTransformer
 
 from turkic_idiom_tasks.dataset import Dataset
-from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, hub_commit, load_checkpoint, load_error, quiet_loading
-from turkic_idiom_tasks.encoders.folders import check_model_folder, is_local, stated_model
+from turkic_idiom_tasks.encoders.folders import check_model_folder, folder_revision, is_local, stated_model
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
     NATIVE,
@@ -45,8 +44,8 @@ from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.served import EmbeddingsClient
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
 from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS
-from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, local_meta, make_meta, pooled_name, refuse
-from turkic_idiom_tasks.harnesses.mteb_tasks import TASK_CLASSES, IdiomTask
+from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, load_local, make_meta, pooled_name, refuse
+from turkic_idiom_tasks.harnesses.mteb_tasks import CLASS_OF_TASK
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.hub_client import offline_if_unreachable
 from turkic_idiom_tasks.results.predictions import Prediction, SubsetKey
@@ -113,7 +112,7 @@ class LoadedModel:
 
     def prompts(self, task: str) -> dict[str, str]:
         """Return role -> prompt before the texts with that role, in a task (short name)."""
-        metadata = task_class(task).metadata
+        metadata = CLASS_OF_TASK[task].metadata
         if task in SIMILARITY_TASKS:
             return {SENTENCE: self.prompt(metadata)}
         return {role: self.prompt(metadata, role) for role in (QUERY, DOCUMENT)}
@@ -146,7 +145,7 @@ class LoadedModel:
         self, dataset: Dataset, key: SubsetKey, *, batch_size: int
     ) -> tuple[Prediction, dict[str, Any]]:
         """Return the prediction for a subset and mteb's row of scores, from mteb's evaluation, which any model has."""
-        task, subset = task_class(key[0])(dataset=dataset), key[1]
+        task, subset = CLASS_OF_TASK[key[0]](dataset=dataset), key[1]
         if isinstance(task, IdiomSTS) and not hasattr(self.mteb_model, "encode"):
             raise usage_error(
                 f"{self.meta.name}: ranks documents, and gives no similarity of two sentences; leave it out of "
@@ -167,11 +166,6 @@ class LoadedModel:
         if registered is not None and registered.revision == self.meta.revision:
             return registered
         return self.meta.model_copy(update={"name": name})
-
-
-def task_class(short: str) -> type[IdiomTask]:
-    """Return the class of a task in mteb."""
-    return TASK_CLASSES[(TASKS | SIMILARITY_TASKS)[short].name]
 
 
 def name_models(models: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:
@@ -255,7 +249,8 @@ def resolve_model(
     load = partial(load_checkpoint, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
-        model, meta = load(str(folder)), local_meta(label, folder)
+        model = load(str(folder))
+        meta = make_meta(label, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
         stated, files = stated_model(folder), None
         if stated is not None and stated.name == label:
             files, meta = meta.revision, meta.model_copy(update={"revision": stated.revision})
@@ -290,18 +285,19 @@ def resolve_model(
     return _wrapped(model, plain, pooling=pooling, prompts=meta.loader_kwargs.get("model_prompts"))
 
 
+@dataclass(eq=False)
 class _ServedEncoder(AbsEncoder):
     """A model on a server as an mteb encoder."""
 
-    def __init__(self, client: EmbeddingsClient, prompts: Mapping[str, str]) -> None:
-        self._client, self.model_prompts = client, {role: prompt for role, prompt in prompts.items() if prompt}
+    client: EmbeddingsClient
+    model_prompts: dict[str, str]  # role -> prompt, without empty ones
 
     def encode(
         self, inputs: Any, *, prompt_type: PromptType | None = None, batch_size: int = BATCH_SIZE, **_options: Any
     ) -> npt.NDArray[np.float32]:
         """Return the vectors of all texts of the batches, (N, D) float32."""
         prompt = self.model_prompts.get(prompt_type.value, "") if prompt_type else ""
-        return self._client.embed([prompt + text for batch in inputs for text in batch["text"]], batch_size=batch_size)
+        return self.client.embed([prompt + text for batch in inputs for text in batch["text"]], batch_size=batch_size)
 
 
 def load_served(name: str, base_url: str, *, cache: Path, prompts: Mapping[str, str]) -> LoadedModel:
@@ -310,7 +306,7 @@ def load_served(name: str, base_url: str, *, cache: Path, prompts: Mapping[str, 
     if provider != "openai" or not model:
         raise usage_error(f"{name}: with --base-url a model is named openai/NAME, after the protocol of the server")
     client = EmbeddingsClient(model, base_url, cache=cache)
-    encoder = _ServedEncoder(client, prompts)
+    encoder = _ServedEncoder(client, {role: prompt for role, prompt in prompts.items() if prompt})
     meta = make_meta(name, revision=NO_REVISION, loader=_ServedEncoder, arguments={})
     # Nothing is known of the weights behind a server
     meta = encoder.mteb_model_meta = meta.model_copy(update={"framework": ["API"], "open_weights": None})

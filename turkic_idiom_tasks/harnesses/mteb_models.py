@@ -25,7 +25,7 @@ from turkic_idiom_tasks.encoders.community import community_encoders
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.encoders.names import NO_REVISION, PAPER_ENCODERS, POOLINGS, TRUST_VARIABLE, untrusted_code
 from turkic_idiom_tasks.errors import InputError, usage_error
-from turkic_idiom_tasks.harnesses.hook import extend_late
+from turkic_idiom_tasks.harnesses import mteb_plugin
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, get_language
 
@@ -45,8 +45,9 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             continue
         if folder is not None:
             try:
-                plain = local_meta(name, folder)
-                metas = [plain, *_pooled_metas(name, plain.revision, path=str(folder))]
+                revision, path = folder_revision(folder), str(folder)
+                metas = [make_meta(name, revision=revision, loader=load_local, arguments={"path": path})]
+                metas += _pooled_metas(name, revision, path=path)
                 registry |= {str(meta.name): meta for meta in metas}
                 continue
             except Exception as error:
@@ -125,11 +126,6 @@ def local_models(taken: Iterable[str] = ()) -> list[tuple[str, Path | None, str]
 def pooled_name(name: str, pooling: str) -> str:
     """Return ``NAME (pooling=mean)``."""
     return f"{name} (pooling={pooling})"
-
-
-def local_meta(name: str, folder: Path) -> ModelMeta:
-    """Return the metadata of a local checkpoint; its revision is the hash of its files."""
-    return make_meta(name, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
 
 
 def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, Any]) -> ModelMeta:
@@ -241,4 +237,4 @@ def _pooled_metas(name: str, revision: str, *, path: str, prompts: Mapping[str, 
     return metas
 
 
-extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running
+mteb_plugin.add_late()  # if this module was imported before mteb; does nothing while the hook is running

@@ -7,8 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.hook import TARGETS, put_finder
-from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
+from turkic_idiom_tasks.harnesses.hook import TARGETS
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -75,16 +74,6 @@ def guard_cached_results(module: ModuleType) -> None:
         return result
 
     module.ResultCache.load_task_result = load_task_result
-
-
-def register_now() -> list[str]:
-    """Register everything that the hook did not, and return the names of the tasks; it can be called repeatedly."""
-    show_input_errors_as_one_line()
-    put_finder()  # for modules that mteb has not imported yet
-    import mteb  # noqa: F401  # if the finder was installed before, this registers everything
-
-    add_late()  # for modules that mteb has imported already
-    return list(_finished_classes())
 
 
 def add_late() -> None:

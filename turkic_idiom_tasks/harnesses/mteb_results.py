@@ -68,7 +68,7 @@ class TaskFolder:
 
     def check_data(self) -> None:
         """Raise InputError if there is a file of mteb that is of other data, or cannot be read."""
-        view = self._read_view(lenient=False)
+        view = self._read_view()
         if view is not None:
             check_data(self.view, view["dataset_revision"], self.dataset, what="scores", advice=_ELSEWHERE)
 
@@ -129,7 +129,7 @@ class TaskFolder:
                     all_headers[subset] = header
                 except InputError as error:
                     problems.append(f"{error}; {self.view.name} is written without it")
-            old = self._read_view(lenient=self.overwrite)
+            old = self._read_view()
             view = self._derive_view(all_headers, old=old)
             if view != old or not (self.path / MODEL_META).is_file():
                 description = json.dumps(self.meta.to_dict(), default=str, indent=4)  # as mteb writes it
@@ -158,14 +158,14 @@ class TaskFolder:
         view["scores"] = old["scores"] | {TEST: [rows[subset] for subset in order if subset in rows]}
         return view
 
-    def _read_view(self, *, lenient: bool) -> dict[str, Any] | None:
-        """Return the content of mteb's file as JSON values; None if there is none or, if lenient, a damaged one."""
+    def _read_view(self) -> dict[str, Any] | None:
+        """Return the content of mteb's file as JSON values; None if there is none, or a damaged one to be replaced."""
         if not self.view.is_file():
             return None
         try:
             result = TaskResult.model_validate(read_json(self.view, special_numbers=True))
         except (InputError, ValidationError) as error:
-            if lenient:
+            if self.overwrite:
                 return None
             raise InputError(f"{self.view}: not a result file; delete it or pass --overwrite") from error
         view: dict[str, Any] = json.loads(result.model_dump_json())

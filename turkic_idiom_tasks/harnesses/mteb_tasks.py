@@ -11,11 +11,11 @@ from mteb.abstasks.retrieval_dataset_loaders import RetrievalSplitData
 from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.benchmarks.benchmark import Benchmark
 
-from turkic_idiom_tasks.dataset import BUNDLED_PATH, Dataset
+from turkic_idiom_tasks.dataset import BUNDLED_PATH
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS, TASKS
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, STS
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.harnesses.hook import extend_late
+from turkic_idiom_tasks.harnesses import mteb_plugin
 from turkic_idiom_tasks.harnesses.mteb_data import DatasetTask, IdiomSTS, scores_for_json, sts_metadata
 from turkic_idiom_tasks.harnesses.siblings.mteb_siblings import AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS
 from turkic_idiom_tasks.languages import LANGUAGES, PIVOT, names, target_codes
@@ -42,14 +42,14 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
 
     abstask_prompt = "Retrieve the text with the same meaning as the given idiom."
 
-    def subsets_of(self, source: Dataset) -> tuple[str, ...]:
-        """Return the subsets with queries in some data; see `DatasetTask`."""
-        source.check_task(self.short)
-        return source.subsets(self.short)
+    def present_subsets(self) -> tuple[str, ...]:
+        """Return the subsets with queries; see `DatasetTask`."""
+        self.source.check_task(self.short)
+        return self.source.subsets(self.short)
 
-    def load_subset(self, source: Dataset, subset: str) -> RetrievalSplitData:
+    def load_subset(self, subset: str) -> RetrievalSplitData:
         """Return the queries, corpus and judgements of a subset."""
-        data = source.retrieval(self.short, subset)
+        data = self.source.retrieval(self.short, subset)
         queries = {"id": list(data.queries), "text": list(data.queries.values())}
         corpus = {"id": list(data.documents), "text": list(data.documents.values())}
         return RetrievalSplitData(
@@ -68,7 +68,7 @@ class TurkicIdiomRetrieval(DatasetTask, AbsTaskRetrieval):
         self, scores: Any, qrels: Any, results: dict[str, dict[str, float]], hf_split: str, hf_subset: str
     ) -> dict[str, Any]:
         """Return our scores of one subset from mteb's ranking of the whole pool; NaN in it is an InputError."""
-        pool = self.source().pool(self.short, hf_subset)
+        pool = self.source.pool(self.short, hf_subset)
         try:
             rankings = Rankings.from_retrieved(pool, results)
         except ValueError as error:
@@ -85,7 +85,7 @@ def make_benchmark() -> Benchmark:
         name=BENCHMARK_NAME,
         aliases=("TurkicIdiom",),
         display_name="Turkic idioms",
-        tasks=tuple(TASK_CLASSES[TASKS[short].name]() for short in PAPER_TASKS),
+        tasks=tuple(CLASS_OF_TASK[short]() for short in PAPER_TASKS),
         description=(
             f"Idiom retrieval in {names(LANGUAGES, 'and')}: idiom to idiom across languages, idiom to meaning, and "
             "idiom to meaning across languages."
@@ -198,5 +198,6 @@ IdiomTask = TurkicIdiomRetrieval | IdiomSTS
 _RETRIEVAL = (TurkicIdiomT1, TurkicIdiomT2, TurkicIdiomT3, TurkicIdiomT4)
 _SIMILARITY = (TurkicIdiomSTS, AStitchIdiomSTS, ChengyuSTS, SemEvalIdiomSTS)
 TASK_CLASSES: dict[str, type[IdiomTask]] = {task.__name__: task for task in (*_RETRIEVAL, *_SIMILARITY)}
+CLASS_OF_TASK = {task.short: task for task in TASK_CLASSES.values()}
 
-extend_late()  # registers if this module was imported before mteb; does nothing while the hook is running
+mteb_plugin.add_late()  # if this module was imported before mteb; does nothing while the hook is running

@@ -23,9 +23,9 @@ from turkic_idiom_tasks.harnesses.mteb_loading import (
     load_served,
     name_models,
     resolve_model,
-    task_class,
 )
 from turkic_idiom_tasks.harnesses.mteb_results import TaskFolder
+from turkic_idiom_tasks.harnesses.mteb_tasks import CLASS_OF_TASK
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.files import check_writable
 from turkic_idiom_tasks.io.reading import display
@@ -223,7 +223,7 @@ def _units(
         if not_default:
             meta = meta.model_copy(update={"experiment_kwargs": not_default})
         for short in dict.fromkeys(task for task, _ in keys):
-            task = task_class(short)(dataset=datasets[short])
+            task = CLASS_OF_TASK[short](dataset=datasets[short])
             yield _Unit(
                 name=str(meta.name),
                 short=short,

@@ -111,10 +111,10 @@ def make_options(
 
 def open_datasets(dataset: Dataset, options: RunOptions) -> dict[str, Dataset]:
     """Return the data of each task of the options: the given data, or the task's own."""
-    from turkic_idiom_tasks.harnesses.mteb_loading import task_class
+    from turkic_idiom_tasks.harnesses.mteb_tasks import CLASS_OF_TASK
 
     own = [task for task in options.tasks if task in OTHER_DATA_TASKS]
-    return dict.fromkeys(options.tasks, dataset) | {task: task_class(task).open_data() for task in own}
+    return dict.fromkeys(options.tasks, dataset) | {task: CLASS_OF_TASK[task].open_data() for task in own}
 
 
 def choose_subsets(datasets: Mapping[str, Dataset], options: RunOptions, reporter: Reporter) -> list[SubsetKey]:
