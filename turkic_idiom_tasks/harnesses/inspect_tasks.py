@@ -6,6 +6,7 @@ and scores are those of the lm-eval tasks.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -26,7 +27,7 @@ from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets, items_of_set,
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, asked
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
-from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
+from turkic_idiom_tasks.tasks.spans import prompts as span_prompts
 from turkic_idiom_tasks.version import __version__
 
 DEFAULT_PROMPT = "en1"
@@ -70,7 +71,7 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: Any) ->
     """Return the task of a kind of items or an open one, or without a name that of the spans."""
     show_input_errors_as_one_line()
     dataset = current_dataset(data)
-    known = VARIANTS if name else tuple(SPAN_PROMPTS)
+    known = VARIANTS if name else span_prompts.PROMPTS
     if prompt not in known:
         raise usage_error(f"prompt={prompt}: unknown; known: {', '.join(known)}")
     if few_shot < 0:
@@ -127,7 +128,8 @@ def _item_samples(
 
 def _span_samples(dataset: Dataset, *, language: str = "", variant: str, few_shot: int = 0) -> list[list[Sample]]:
     """Return the test sentences as samples, a list for each language."""
-    ask, answer = SPAN_PROMPTS[variant]
+    ask = partial(span_prompts.question, prompt=variant)
+    answer = partial(span_prompts.right_answer, prompt=variant)
     codes = [code for code in dataset.span_languages if language in ("", code)]
     if not codes:
         raise _nothing(dataset, "spans", language, known=dataset.span_languages)
