@@ -60,8 +60,9 @@ class AStitchData:
         roots = [root for root in (Path(name), Path(name, "Dataset")) if str(name) and (root / "Task2").is_dir()]
         if not roots:
             raise InputError(
-                f"AStitchInLanguageModels is not part of this package (licence GPL-3): {ASTITCH_VARIABLE} ("
-                f"{name or 'not set'}) must name a clone of {ASTITCH_SOURCE}, with the folder Task2 or Dataset/Task2"
+                "AStitchInLanguageModels is not part of this package (licence GPL-3): "
+                f"{ASTITCH_VARIABLE} ({name or 'not set'}) must name a clone of {ASTITCH_SOURCE}, which has the folder "
+                "Task2 or Dataset/Task2"
             )
         self.root = roots[0]
 
