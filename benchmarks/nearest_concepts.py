@@ -24,7 +24,6 @@ from turkic_idiom_tasks.lexicon.load import load_lexicon
 from turkic_idiom_tasks.splits import TEST, retrieval_split
 from turkic_idiom_tasks.tasks.items.item_types import stable_hash
 from turkic_idiom_tasks.tasks.items.rivals import NEAREST
-from turkic_idiom_tasks.tasks.items.traps import part_of_speech
 
 N_NEAREST = 60  # concepts of any part of speech; of those judged `same` or `near`, 81% are among the nearest 40
 N_EXAMPLES = 60  # concepts of other splits, for examples in a prompt
@@ -55,7 +54,8 @@ def nearest_rows(lexicon: Lexicon, names: list[str], vectors: npt.NDArray[np.flo
     vectors -= vectors.mean(axis=0)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     similarities = vectors @ vectors.T
-    others = [name for name in names if retrieval_split(name) != TEST and part_of_speech(lexicon, name) == "verb"]
+    pos = {name: lexicon.concepts[name].pos for name in names}
+    others = [name for name in names if retrieval_split(name) != TEST and pos[name] == "verb"]
     examples = set(sorted(others, key=lambda name: stable_hash("example", name))[:N_EXAMPLES])
     rows: dict[str, dict[str, object]] = {}
     for number, name in enumerate(names):
@@ -63,8 +63,7 @@ def nearest_rows(lexicon: Lexicon, names: list[str], vectors: npt.NDArray[np.flo
             continue
         order = np.argsort(-similarities[number], kind="stable")
         nearest = [names[other] for other in order if other != number][:N_NEAREST]
-        pos = part_of_speech(lexicon, name)
-        rows[name] = {"concept": name, "nearest": [other for other in nearest if part_of_speech(lexicon, other) == pos]}
+        rows[name] = {"concept": name, "nearest": [other for other in nearest if pos[other] == pos[name]]}
     return rows
 
 

@@ -12,7 +12,7 @@ from leaderboard.board import EXTRA_TASKS, RETRIEVAL_TASKS, Board, ScoredSubmiss
 from leaderboard.data import BoardData
 from leaderboard.details import item_results, wrong_answers
 from leaderboard.tables import REVISION_LENGTH, TASK_LABELS, distinctions, subset_title, variant
-from turkic_idiom_tasks.concept_browser.parts import bare_row, browser_data, json_for_script, lexicon_rows
+from turkic_idiom_tasks.concept_browser.parts import browser_data, json_for_script, lexicon_rows
 from turkic_idiom_tasks.dataset.retrieval import TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.io.reading import BLANKS
@@ -160,7 +160,7 @@ def concept_files(boards: Sequence[Board]) -> Iterator[tuple[str, bytes]]:
             table = []
             for place, result in enumerate(item_results(board, subset)):
                 concept, n = result["concept"], result["n_missed"]
-                row = rows.setdefault(concept, bare_row(concept))
+                row = rows.setdefault(concept, {"id": concept, "gloss": "", "entries": {}})
                 n_solved = result["n_models"] - n
                 row.setdefault("items", []).append([subset.key, result["text"], result["right"], n_solved])
                 counts.setdefault(concept, []).append((len(subsets), n_solved, place))

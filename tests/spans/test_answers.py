@@ -18,7 +18,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.model_answers import MAX_ANSWER
 from turkic_idiom_tasks.spans import LABELS
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
-from turkic_idiom_tasks.tasks.spans.prompts import json_answer, json_prompt, native_prompt, xml_answer, xml_prompt
+from turkic_idiom_tasks.tasks.spans.prompts import JSON, PROMPTS, XML, question, right_answer
 
 O, B, I = LABELS  # noqa: E741
 TR = LANGUAGES["tr"]
@@ -239,8 +239,8 @@ def test_the_right_answers_about_the_bundled_sentences_are_read_as_their_tags(bu
 
 
 def assert_right_answers_are_read(sentence):
-    for answer, strict in itertools.product((json_answer(sentence), xml_answer(sentence)), (True, False)):
-        language = LANGUAGES[sentence.language]
+    for prompt, strict in itertools.product((JSON, XML), (True, False)):
+        answer, language = right_answer(sentence, prompt=prompt), LANGUAGES[sentence.language]
         tags = read_answer(answer, sentence.sentence, sentence.tokens, language, strict=strict)
         assert tags == sentence.tags, (answer, strict)
 
@@ -306,12 +306,12 @@ def test_questions_of_its_own_in_thoughts_and_after_the_answer(code, strict, bun
     """Under every prompt, in every language; some chat templates write the first tag of a thought themselves."""
     row, other = [row for language, row in bundled if language.code == code][:2]
     expected = "".join(tag[0] for tag in row.tags)
-    for prompt in (json_prompt, xml_prompt, native_prompt):
-        answer = xml_answer(row) if prompt is xml_prompt else json_answer(row)
-        for question in (prompt(other.sentence, code), prompt(row.sentence, code)):
-            asks_again = f"{question} {json_answer(other)}"
+    for prompt in PROMPTS:
+        answer = right_answer(row, prompt=prompt)
+        for asked in (question(other.sentence, code, prompt=prompt), question(row.sentence, code, prompt=prompt)):
+            asks_again = f"{asked} {right_answer(other, prompt=JSON)}"
             for text in (f"{answer}\n\n{asks_again}", f"<think>\n{asks_again}\n</think>\n{answer}",
-                         f"Let me see.\n\n{question}\n\nSo it is that.</think>\n{answer}"):  # fmt: skip
+                         f"Let me see.\n\n{asked}\n\nSo it is that.</think>\n{answer}"):  # fmt: skip
                 assert read(text, row.sentence, list(row.tokens), LANGUAGES[code], strict=strict) == expected, text
 
 

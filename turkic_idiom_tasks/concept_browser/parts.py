@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.lexicon.entries import Concept, Entry, Lexicon
+from turkic_idiom_tasks.lexicon.entries import Entry, Lexicon
 
 PER_PAGE = 50  # concepts
 TEXT_LABELS = {  # field of an entry -> label before its text; idiom, meaning and example need none
@@ -32,7 +32,7 @@ def browser_part(kind: Literal["html", "css", "js"]) -> str:
 
 
 def browser_data(rows: Sequence[dict[str, Any]], *, subsets: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the data of the page, with the rows of `lexicon_rows` or `bare_row` in its order.
+    """Return the data of the page, with rows such as those of `lexicon_rows`, in their order.
 
     A row may have ``items``: a list of [name of a subset, query, right answer, number of models that solve it]. The
     subsets are name -> ``task``, its ``title``, the languages ``from`` and ``to``, and the number of ``models``.
@@ -50,7 +50,10 @@ def lexicon_rows(lexicon: Lexicon) -> list[dict[str, Any]]:
     """Return a row for each concept of a lexicon, sorted by id: its gloss, and what is known of its entries."""
     rows = []
     for name in sorted(lexicon.concepts):
-        row = bare_row(name, lexicon.concepts[name])
+        concept = lexicon.concepts[name]
+        row: dict[str, Any] = {"id": name, "gloss": concept.gloss, "entries": {}}
+        if concept.aliases:
+            row["aliases"] = list(concept.aliases)
         for code in LANGUAGES:
             entry = lexicon.of(code).get(name)
             if entry is None:
@@ -62,14 +65,6 @@ def lexicon_rows(lexicon: Lexicon) -> list[dict[str, Any]]:
             row["entries"][code] = {field: value for field, value in data.items() if value is not None}
         rows.append(row)
     return rows
-
-
-def bare_row(name: str, concept: Concept | None = None) -> dict[str, Any]:
-    """Return the row of a concept without entries."""
-    row: dict[str, Any] = {"id": name, "gloss": concept.gloss if concept else "", "entries": {}}
-    if concept and concept.aliases:
-        row["aliases"] = list(concept.aliases)
-    return row
 
 
 def example_parts(entry: Entry) -> list[tuple[str, bool]] | None:

@@ -27,7 +27,7 @@ from turkic_idiom_tasks.tasks.items.items import KINDS, item_sets, items_of_set,
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.prompts import VARIANTS, asked
 from turkic_idiom_tasks.tasks.items.scoring import answers_digest
-from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS as SPAN_PROMPTS
+from turkic_idiom_tasks.tasks.spans import prompts as span_prompts
 from turkic_idiom_tasks.version import __version__
 
 DEFAULT_PROMPT = "en1"
@@ -74,7 +74,7 @@ def _task(name: str, data: str, prompt: str, few_shot: int, **languages: str) ->
     """Return the task of a kind of items or an open one, or without a name that of the spans."""
     show_input_errors_as_one_line()
     dataset = current_dataset(data)
-    known_prompts = VARIANTS if name else tuple(SPAN_PROMPTS)
+    known_prompts = VARIANTS if name else span_prompts.PROMPTS
     problems = []
     if prompt not in known_prompts:
         problems.append(f"prompt={prompt}: unknown; known: {', '.join(known_prompts)}")
@@ -147,7 +147,8 @@ def _item_columns(
 
 def _span_columns(dataset: Dataset, variant: str, *, language: str = "", few_shot: int = 0) -> Columns:
     """Return the test sentences as samples, a column for each language that has some."""
-    ask, answer = SPAN_PROMPTS[variant]
+    ask = partial(span_prompts.question, prompt=variant)
+    answer = partial(span_prompts.right_answer, prompt=variant)
     columns = {}
     for code in dataset.span_languages:
         if language not in ("", code):

@@ -19,7 +19,7 @@ from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.splits import TEST
 from turkic_idiom_tasks.tasks.spans.answers import read_answer
-from turkic_idiom_tasks.tasks.spans.prompts import PROMPTS
+from turkic_idiom_tasks.tasks.spans.prompts import question, right_answer
 from turkic_idiom_tasks.tasks.spans.subwords import project_tags
 
 
@@ -45,12 +45,10 @@ def load(language: str, *, found: bool = False, **_metadata: Any) -> dict[str, H
 
 
 def _text(document: Document, *, prompt: str) -> str:
-    ask, _ = PROMPTS[prompt]
-    return ask(document["sentence"], document["lang"])
+    return question(document["sentence"], document["lang"], prompt=prompt)
 
 
 def _target(document: Document, *, prompt: str) -> str:
-    _, answer = PROMPTS[prompt]
     sentence = TaggedSentence(
         id=document["id"],
         language=document["lang"],
@@ -59,7 +57,7 @@ def _target(document: Document, *, prompt: str) -> str:
         tokens=tuple(document["tokens"]),
         tags=tuple(LABELS[number] for number in document["ner_tags"]),
     )
-    return answer(sentence)
+    return right_answer(sentence, prompt=prompt)
 
 
 def _read(document: Document, response: str, *, strict: bool) -> dict[str, Any]:

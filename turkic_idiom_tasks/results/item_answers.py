@@ -12,7 +12,7 @@ from turkic_idiom_tasks.dataset.similarity import content_digest
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.io.reading import display, is_unseen
 from turkic_idiom_tasks.lexicon.entries import Lexicon
-from turkic_idiom_tasks.tasks.items.item_types import Item
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
 from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, KINDS, build_items, item_sets, kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.scoring import judge_open, score_items, score_open
@@ -91,7 +91,7 @@ class ItemAnswers:
             if judgement["unjudged"]:
                 entry = self.items.lexicon.of(item.target)[item.concept]
                 about = {"language": item.target, "concept": item.concept, "meaning": entry.meaning or ""}
-                about |= {"sentence": item.text} if OPEN_TASKS[self.items.task].fills_blank else {}
+                about |= {"sentence": item.text} if OPEN_TASKS[self.items.task].kind == CLOZE else {}
                 rows.append(about | {"idiom": entry.idiom, "answer": str(answer)})
         return rows
 

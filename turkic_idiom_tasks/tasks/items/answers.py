@@ -26,8 +26,8 @@ _SMALL = "[a-hjkавсенкбгдαβγδεηκ]"
 _ANY = f"(?:{_CAPITAL}|{_SMALL})"
 _NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _MARKUP = re.compile(r"[*_`$]+|\\boxed|\\text(?:bf)?")
-_STRICT = re.compile(r"\(?([A-Z])[).]?")
-_ALONE = re.compile(rf"[(\[{{\"'«“]*({_ANY})[)\]}}.:,\"'»”]*")
+_STRICT = re.compile(r"\A\(?([A-Z])[).]?\Z")
+_ALONE = re.compile(rf"\A[(\[{{\"'«“]*({_ANY})[)\]}}.:,\"'»”]*\Z")
 _BEFORE_TEXT = re.compile(rf"^\s*[(\[{{]?({_CAPITAL})[)\].:](?=\s)", re.MULTILINE)
 _IN_BRACKETS = re.compile(rf"[(\[{{]({_ANY})[)\]}}]")
 # The English article, which begins many a refusal: "A language model cannot answer". A letter before "is", "or" and the
@@ -85,19 +85,18 @@ def read_letter(text: object, n_options: int, *, strict: bool = False) -> int | 
     """
     answer = _final_answer(text)
     if strict:
-        match = _STRICT.fullmatch(answer.strip())
-        return _position({match[1]}, n_options) if match else None
-    answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()  # NFKC for letters of full width
-    alone = _ALONE.fullmatch(answer)
-    if alone:
-        return _position({alone[1]}, n_options)
-    # The surest sign first. Where several letters have the same sign, the answer is never guessed
-    for pattern in (_LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN):
+        answer, patterns = answer.strip(), [_STRICT]
+    else:
+        answer = _MARKUP.sub("", unicodedata.normalize("NFKC", answer)).strip()  # NFKC for letters of full width
+        patterns = [_ALONE, _LABELLED, _BEFORE_TEXT, _IN_BRACKETS, _WITHIN]  # the surest sign first
+    for pattern in patterns:
         # After a label or in brackets a letter is none but that of an option, so no article is looked for there
         candidates = _ARTICLE.sub("", answer) if pattern is _WITHIN else answer
-        named = {match[1] for match in pattern.finditer(candidates)}
+        named = {letter.upper().translate(_LOOK_ALIKES) for letter in pattern.findall(candidates)}
         if named:
-            return _position(named, n_options)
+            # Where several letters have the same sign, the answer is never guessed
+            position = LETTERS.find(named.pop()) if len(named) == 1 else -1
+            return position if 0 <= position < n_options else None
     return None
 
 
@@ -154,10 +153,3 @@ def _final_answer(text: object, question: re.Pattern[str] = _QUESTION_LINE) -> s
             return before
         start = line.end()  # the model repeats its question before it answers
     return answer[start:]
-
-
-def _position(named: set[str], n_options: int) -> int | None:
-    """Return the position of the one letter that is named, or None if there are several or it has no option."""
-    latin = {letter.upper().translate(_LOOK_ALIKES) for letter in named}
-    position = LETTERS.find(latin.pop()) if len(latin) == 1 else -1
-    return position if 0 <= position < n_options else None

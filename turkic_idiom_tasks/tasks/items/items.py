@@ -1,5 +1,6 @@
 """Items of a dataset: which sets there are, and the items of each."""
 
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from turkic_idiom_tasks.dataset.base import Dataset
@@ -10,8 +11,8 @@ from turkic_idiom_tasks.tasks.items import item_types as types
 from turkic_idiom_tasks.tasks.items.choice_kinds import equivalent_items, meaning_items, usage_items
 from turkic_idiom_tasks.tasks.items.found import found_items
 from turkic_idiom_tasks.tasks.items.item_types import KINDS as KINDS
-from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Kind
-from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL, SITUATION_OPEN, open_item
+from turkic_idiom_tasks.tasks.items.item_types import Item, ItemSet, Kind, Option
+from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS, RECALL, SITUATION_OPEN
 from turkic_idiom_tasks.tasks.items.scoring import HARD, right_shares
 from turkic_idiom_tasks.tasks.items.traps import Relations
 from turkic_idiom_tasks.tasks.items.written import written_items
@@ -100,10 +101,15 @@ def _items(dataset: Dataset, kind: str, language: str, target: str, split: str) 
         shares = _produced(dataset, SITUATION_OPEN if kind_of(kind) == types.SITUATION else RECALL, target)
         return tuple(item for item in whole if shares.get(item.concept, 1) <= HARD)
     if kind in OPEN_TASKS:
-        # The items of open tasks are those of their kinds, in the same order
-        whole = _items(dataset, kind_of(kind), language, target, split)
-        asked = [open_item(kind, item, dataset.lexicon) for item in whole]
-        return tuple(item for item in asked if item is not None)
+        # The items of open tasks are those of their kinds, in the same order, with the right answer as the only option:
+        # without the traps, so that other traps make no other item
+        asked = []
+        for item in _items(dataset, kind_of(kind), language, target, split):
+            text = OPEN_TASKS[kind].text(dataset.lexicon, item)
+            answer = Option(item.idiom, item.concept) if item.kind == types.MEANING else item.options[item.gold]
+            if text:
+                asked.append(replace(item, text=text, options=(answer,), gold=0))
+        return tuple(asked)
     items = KINDS[kind].build(_relations(dataset), language, target, split=split)
     return tuple(sorted(items, key=lambda item: item.id))
 

@@ -52,7 +52,7 @@ _ENGLISH = {variant: Wording(**_FILE[variant]) for variant in (EN1, EN2, EN3)}
 
 def prompt(item: Item, variant: str = EN1) -> str:
     """Return the question about an item, with its options, in one of the `VARIANTS`; the answer is a letter."""
-    wording = _wording(item, variant)
+    wording = _wording(item.language, variant)
     form = wording.by_letter.format(letters=", ".join(letters(item)))  # the comma needs no translation
     lines = [question(item, variant, form=f" {form}")]
     for letter, text in zip(letters(item), option_texts(item, variant), strict=True):
@@ -62,7 +62,7 @@ def prompt(item: Item, variant: str = EN1) -> str:
 
 def question(item: Item, variant: str = EN1, *, form: str = "") -> str:
     """Return the question about an item without its options, with the form of the answer after the task if given."""
-    wording = _wording(item, variant)
+    wording = _wording(item.language, variant)
     label = wording.situation if item.kind == SITUATION else wording.sentence
     label = wording.idiom if item.text == item.idiom else label
     expression = [f"{wording.expression}: {item.idiom}"] if item.kind == USAGE else []
@@ -71,13 +71,13 @@ def question(item: Item, variant: str = EN1, *, form: str = "") -> str:
 
 def option_texts(item: Item, variant: str = EN1) -> list[str]:
     """Return the options of an item as a prompt shows them; see `prompt`."""
-    senses = _wording(item, variant).senses
+    senses = _wording(item.language, variant).senses
     return [senses[option.text] if item.kind == USAGE else option.text for option in item.options]
 
 
 def open_prompt(item: Item, task: str, variant: str = EN1) -> str:
     """Return the question of an open task about one of its items; the answer is words."""
-    wording, asked = _wording(item, variant), OPEN_TASKS[task]
+    wording, asked = _wording(item.language, variant), OPEN_TASKS[task]
     lines = [f"{_task(item, wording, kind=asked.task)} {getattr(wording, asked.form)}"]
     if asked.names_idiom:
         lines.append(f"{wording.idiom}: {item.idiom}")
@@ -100,7 +100,7 @@ def letters(item: Item) -> str:
 
 def all_wordings() -> list[Wording]:
     """Return the wording of every prompt in every language."""
-    return [*_ENGLISH.values(), *map(_native, LANGUAGES)]
+    return [*_ENGLISH.values(), *(_wording(code, NATIVE) for code in LANGUAGES)]
 
 
 def cost(item_set: ItemSet, items: Sequence[Item], *, shots: int = 0) -> dict[str, str | int]:
@@ -127,20 +127,16 @@ def cost(item_set: ItemSet, items: Sequence[Item], *, shots: int = 0) -> dict[st
 
 
 @cache
-def _native(code: str) -> Wording:
-    """Return the wording in a language; what its record lacks is that of the first English one."""
-    fields = _FILE[NATIVE].get(code) or LANGUAGES[code].item_prompt
+def _wording(language: str, variant: str) -> Wording:
+    """Return the wording of a prompt; what a language lacks in its own one is that of the first English one."""
+    if variant in _ENGLISH:
+        return _ENGLISH[variant]
+    if variant != NATIVE:
+        raise InputError(f"unknown prompt {variant!r}; known: {', '.join(VARIANTS)}")
+    fields = _FILE[NATIVE].get(language) or LANGUAGES[language].item_prompt
     if not fields:
         return _ENGLISH[EN1]
     return Wording(**_FILE[EN1] | fields | {"tasks": _FILE[EN1]["tasks"] | fields["tasks"]})
-
-
-def _wording(item: Item, variant: str) -> Wording:
-    if variant == NATIVE:
-        return _native(item.language)
-    if variant not in _ENGLISH:
-        raise InputError(f"unknown prompt {variant!r}; known: {', '.join(VARIANTS)}")
-    return _ENGLISH[variant]
 
 
 def _task(item: Item, wording: Wording, *, kind: str = "") -> str:

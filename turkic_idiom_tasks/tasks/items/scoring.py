@@ -18,7 +18,7 @@ from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.lexicon.entries import SAME, Entry, Lexicon
 from turkic_idiom_tasks.metrics.choice import choice_scores, open_scores, pair_scores
 from turkic_idiom_tasks.orthography import clean, fold, have_same_stems
-from turkic_idiom_tasks.tasks.items.item_types import FIGURATIVE, USAGE, Item, is_found
+from turkic_idiom_tasks.tasks.items.item_types import CLOZE, FIGURATIVE, USAGE, Item, is_found
 from turkic_idiom_tasks.tasks.items.open_tasks import ANSWER_SEPARATOR, OPEN_TASKS
 from turkic_idiom_tasks.tasks.items.written import BLANK
 
@@ -85,6 +85,7 @@ def judge_open(
     number of answers than of items is a ValueError; a lexicon that the items were not made from, an InputError.
     """
     same = lexicon.judged(SAME)
+    fills_blank = OPEN_TASKS[task].kind == CLOZE  # in the form that the sentence needs; others ask for citation forms
     judgements = []
     for item, answer in zip(items, answers, strict=True):
         entries = lexicon.of(item.target)
@@ -97,7 +98,7 @@ def judge_open(
             )
         alike = [entry, *(entries[concept] for concept in sorted(same.get(item.concept, ())) if concept in entries)]
         parts = (answer or "").split(ANSWER_SEPARATOR.strip())[: OPEN_TASKS[task].n_answers]
-        judged = [_judge(part, item, alike, fills_blank=OPEN_TASKS[task].fills_blank) for part in parts]
+        judged = [_judge(part, item, alike, fills_blank=fills_blank) for part in parts]
         best = {name: any(judgement[name] for judgement in judged) for name in judged[0]}
         best["unjudged"] = best["unjudged"] and not best["accepted"]
         judgements.append(best | {"first": judged[0]["accepted"], "unreadable": answer is None})

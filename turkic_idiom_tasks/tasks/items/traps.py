@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from turkic_idiom_tasks.languages import LANGUAGES, Language
 from turkic_idiom_tasks.lexicon.entries import NEAR as JUDGED_NEAR
@@ -30,7 +31,9 @@ _ENGLISH_FUNCTION_WORDS = (
     "together too up upon very was way what when where whether which while who whom will with without"
 )
 
-
+# Random traps are drawn by walking round a ring of hashes: a new concept is met from a few places on it only, while in
+# a list it would move all candidates behind it, and so change the traps of nearly all items.
+_place_on_ring = partial(stable_hash, "candidate")  # of a concept
 Accepts = Callable[[Option], bool]  # says whether a candidate may be a random trap
 
 
@@ -41,7 +44,7 @@ class Question:
     idiom: str  # citation form
     text: str  # what the question is about
     gold: Option
-    traps: Callable[..., tuple[Option, ...] | None]  # chooses its traps, with the arguments of `Pool.traps`
+    traps: Callable[..., tuple[Option, ...] | None]  # chooses its traps, with the arguments of `Pools.traps`
     excluded: Collection[str]  # concepts that are no traps besides those judged to be like the right option
     likeness: Mapping[str, float] = field(repr=False)  # concept -> how much its idiom looks like this one, above 0
     shares_stem: bool | None = None  # only in `equivalent`
@@ -114,63 +117,70 @@ class Relations:
         return closeness
 
 
-class Pool:
-    """All texts that can be options of one kind, language and part of speech."""
+class Pools:
+    """Options of one kind and language, in a pool for each part of speech."""
 
-    def __init__(self, candidates: Sequence[Option], relations: Relations, *, language: str) -> None:
-        """Make a pool of one text for each concept."""
+    def __init__(self, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
+        """Make the pools of concept -> text."""
         self._relations = relations
         self._language = LANGUAGES[language]
-        # Random traps are drawn by walking round a ring of hashes: a new concept is met from a few places on it only,
-        # while in a list it would move all candidates behind it, and so change the traps of nearly all items.
-        by_hash = {stable_hash("candidate", candidate.concept): candidate for candidate in candidates}
-        self._hashes = sorted(by_hash)
-        self._ring = [by_hash[number] for number in self._hashes]
-        self._by_concept = {candidate.concept: candidate for candidate in candidates}
+        # Of each pool concept -> option, in the order of the ring
+        self._pools: dict[tuple[str, bool | None], dict[str, Option]] = {}
         self._concepts_with: dict[str, list[str]] = {}  # content word of a text -> concepts
-        for candidate in self._ring:
+        for concept in sorted(texts, key=_place_on_ring):
+            candidate = Option(texts[concept], concept)
+            for pool_key in pool_keys(relations.lexicon, candidate, self._language):
+                self._pools.setdefault(pool_key, {})[concept] = candidate
             for stem in _stems_of(candidate.text, self._language):
-                self._concepts_with.setdefault(stem, []).append(candidate.concept)
+                self._concepts_with.setdefault(stem, []).append(concept)
 
     def traps(
         self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
     ) -> tuple[Option, ...] | None:
-        """Return three traps for the right option of a question; None if the pool has too few.
+        """Return three traps for the right option of a question; None if there are too few.
 
         The first is the closest in meaning, the second the one whose idiom is most like the idiom asked for, the third
         is random, as is a substitute for one of the others. If the pool has such, `n_shorter` of them are shorter than
         the right option, and the others longer. Stable choices depend on `key`, the id of the item.
         """
-        gold, likeness = question.gold, question.likeness
-        closeness = self._relations.closeness(gold.concept)
+        gold = question.gold
         barred = {*question.excluded, *self._relations.alike([gold.concept])}
         if not self._relations.are_judged:
+            closeness = self._relations.closeness(gold.concept)
             barred.update(other for other, value in closeness.items() if value > TOO_CLOSE)
-        choice = Choice(gold, barred, n_shorter, accepts=accepts, language=self._language)
+        for pool_key in pool_keys(self._relations.lexicon, gold, self._language):
+            choice = Choice(gold, set(barred), n_shorter, accepts=accepts, language=self._language)
+            if pool_key in self._pools and self._fill(choice, self._pools[pool_key], question, key=key):
+                return tuple(choice.options)
+        return None
+
+    def _fill(self, choice: Choice, pool: Mapping[str, Option], question: Question, *, key: str) -> bool:
+        """Choose three traps from a pool; return whether it has enough."""
+        closeness, likeness = self._relations.closeness(question.gold.concept), question.likeness
         related = closeness.keys() | likeness.keys()
         for trap, rank in ((NEAR, closeness), (LEXICAL, likeness), (RANDOM, {})):
             if trap == RANDOM:
                 # If a trap has a word in common with the right option, this one has one in common with the other trap,
                 # so that no option stands out. Without it, the one most like the others was right in 39% of the items
-                rank = self._resemblance(choice, related=related)
+                rank = self._resemblance(choice, pool, related=related)
             fitting = []
             for concept in rank:
-                candidate = self._by_concept.get(concept)
+                candidate = pool.get(concept)
                 if candidate is not None and choice.fits(candidate, is_random=trap == RANDOM):
                     fitting.append((rank[concept], stable_hash(key, concept), candidate))
             if fitting:
                 *_, best = max(fitting, key=lambda ranked: ranked[:2])  # the hash decides among equals
             else:
-                substitute = self._random(choice, key, related=related)
+                substitute = _next_on_ring(pool, choice, key, related=related)
                 if substitute is None:
-                    return None
+                    return False
                 best = substitute
                 # Where no unrelated candidate is left, the substitute may be of another type than was looked for
                 trap = LEXICAL if best.concept in likeness else NEAR if best.concept in closeness else RANDOM
             choice.take(best, trap, alike=self._relations.alike([best.concept]))
-        return tuple(choice.options)
+        return True
 
-    def _resemblance(self, choice: Choice, *, related: Collection[str]) -> dict[str, float]:
+    def _resemblance(self, choice: Choice, pool: Mapping[str, Option], *, related: Collection[str]) -> dict[str, float]:
         """Return concept -> how much its text resembles the trap that the right option does not resemble.
 
         Empty if the right option resembles no trap. Concepts that are `related` to the right option are left out.
@@ -183,53 +193,30 @@ class Pool:
         resemblance = {}
         for stem in sorted(stems):
             for concept in self._concepts_with.get(stem, ()):
-                if concept not in related:
-                    others = _stems_of(self._by_concept[concept].text, self._language)
+                if concept in pool and concept not in related:
+                    others = _stems_of(pool[concept].text, self._language)
                     resemblance[concept] = 2 * len(stems & others) / (len(stems) + len(others))
         return resemblance
 
-    def _random(self, choice: Choice, key: str, *, related: Collection[str]) -> Option | None:
-        """Return the next candidate on the ring of hashes from the item's own place onwards; None if there is none."""
-        start = bisect(self._hashes, stable_hash("item", key))
-        ordered = self._ring[start:] + self._ring[:start]
-        unrelated = [candidate for candidate in ordered if candidate.concept not in related]
-        # The length is given up first, because a related trap may be a second right answer
-        for candidates, needs_length in ((unrelated, True), (unrelated, False), (ordered, True), (ordered, False)):
-            for candidate in candidates:
-                if choice.fits(candidate, needs_length=needs_length, is_random=True):
-                    return candidate
-        return None
 
-
-class Pools:
-    """Options of one kind and language, in a pool for each part of speech."""
-
-    def __init__(self, texts: Mapping[str, str], relations: Relations, *, language: str) -> None:
-        """Make the pools of concept -> text."""
-        self._lexicon = relations.lexicon
-        self._language = LANGUAGES[language]
-        members: dict[tuple[str, bool | None], list[Option]] = {}
-        for concept, text in texts.items():
-            candidate = Option(text, concept)
-            for key in pool_keys(self._lexicon, candidate, self._language):
-                members.setdefault(key, []).append(candidate)
-        self._pools = {key: Pool(options, relations, language=language) for key, options in members.items()}
-
-    def traps(
-        self, question: Question, *, key: str, n_shorter: int, accepts: Accepts | None = None
-    ) -> tuple[Option, ...] | None:
-        """Return three traps for the right option, see `Pool.traps`; None if there are too few."""
-        for pool_key in pool_keys(self._lexicon, question.gold, self._language):
-            if pool_key in self._pools:
-                traps = self._pools[pool_key].traps(question, key=key, n_shorter=n_shorter, accepts=accepts)
-                if traps is not None:
-                    return traps
-        return None
+def _next_on_ring(pool: Mapping[str, Option], choice: Choice, key: str, *, related: Collection[str]) -> Option | None:
+    """Return the next fitting candidate on the ring from the item's own place onwards; None if there is none."""
+    ring = list(pool.values())
+    start = bisect(list(pool), stable_hash("item", key), key=_place_on_ring)
+    ordered = ring[start:] + ring[:start]
+    unrelated = [candidate for candidate in ordered if candidate.concept not in related]
+    # The length is given up first, because a related trap may be a second right answer
+    for candidates, needs_length in ((unrelated, True), (unrelated, False), (ordered, True), (ordered, False)):
+        for candidate in candidates:
+            if choice.fits(candidate, needs_length=needs_length, is_random=True):
+                return candidate
+    return None
 
 
 def pool_keys(lexicon: Lexicon, candidate: Option, language: Language) -> list[tuple[str, bool | None]]:
     """Return what options beside a candidate have in common with it: part of speech and ending, or the former alone."""
-    pos = part_of_speech(lexicon, candidate.concept)
+    concept = lexicon.concepts.get(candidate.concept)
+    pos = concept.pos or "" if concept else ""
     # The ending too, because sayings are listed among the clauses both as sentences and as verbs
     last_word = lower(candidate.text, language).rstrip(" .!?")
     return [(pos, last_word.endswith(language.infinitives)), (pos, None)]
@@ -292,12 +279,6 @@ class Choice:
         """Return -1 if a candidate is shorter than the right option, 1 if it is longer, 0 if it is as long."""
         difference = len(candidate.text) - len(self.gold.text)
         return (difference > 0) - (difference < 0)
-
-
-def part_of_speech(lexicon: Lexicon, concept: str) -> str:
-    """Return the part of speech of a concept; empty when not known."""
-    record = lexicon.concepts.get(concept)
-    return record.pos or "" if record else ""
 
 
 def _stems_of(text: str, language: Language) -> frozenset[str]:

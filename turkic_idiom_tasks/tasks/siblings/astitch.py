@@ -57,15 +57,12 @@ class AStitchData:
     def __init__(self, path: Path | str | None = None) -> None:
         """Find a copy of the repository, by default in ``ASTITCH_DATA``; an InputError says where to obtain it."""
         name = path if path is not None else os.environ.get(ASTITCH_VARIABLE, "")
-        if not str(name):
-            raise InputError(
-                f"AStitchInLanguageModels is not part of this package (licence GPL-3); clone {ASTITCH_SOURCE} and set "
-                f"{ASTITCH_VARIABLE} to its folder"
-            )
-        roots = [root for root in (Path(name), Path(name) / "Dataset") if (root / "Task2").is_dir()]
+        roots = [root for root in (Path(name), Path(name, "Dataset")) if str(name) and (root / "Task2").is_dir()]
         if not roots:
             raise InputError(
-                f"{name}: has neither Task2 nor Dataset/Task2; {ASTITCH_VARIABLE} must name a clone of {ASTITCH_SOURCE}"
+                "AStitchInLanguageModels is not part of this package (licence GPL-3): "
+                f"{ASTITCH_VARIABLE} ({name or 'not set'}) must name a clone of {ASTITCH_SOURCE}, which has the folder "
+                "Task2 or Dataset/Task2"
             )
         self.root = roots[0]
 

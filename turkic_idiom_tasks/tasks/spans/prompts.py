@@ -15,55 +15,37 @@ from turkic_idiom_tasks.languages import LANGUAGES, LANGUAGES_FILE
 
 _ENGLISH_TASK = "Find the idioms (fixed figurative expressions) in the {language} sentence."
 _ENGLISH_SENTENCE = "Sentence"
+# In English for a JSON object or for tags in the sentence, and in its own language for a JSON object
+PROMPTS = JSON, XML, NATIVE = ("json", "xml", "native")
+_ENGLISH_FORMS = {  # of the answer
+    JSON: 'Answer with a JSON object {"idioms": [...]} whose list holds each idiom exactly as it is written in the '
+    "sentence, and is empty if there is none. If other words interrupt an idiom, list its parts one by one.",
+    XML: "Copy the sentence unchanged, and put <idiom> and </idiom> around each idiom; if other words interrupt an "
+    "idiom, around each of its parts.",
+}
 
 
-def json_prompt(sentence: str, language: str) -> str:
-    """Return the question in English for an answer with a JSON object."""
+def question(sentence: str, language: str, *, prompt: str) -> str:
+    """Return the question about a sentence in one of the `PROMPTS`."""
+    if prompt == NATIVE:
+        wording = LANGUAGES[language].span_prompt
+        if wording is None:
+            raise InputError(f"{LANGUAGES_FILE}: {language} has no span_prompt; add one, or ask in English")
+        return f"{wording['task']}\n{wording['sentence']}: {sentence}\n{wording['answer']}:"
     task = _ENGLISH_TASK.format(language=LANGUAGES[language].name)
-    return (
-        f'{task} Answer with a JSON object {{"idioms": [...]}} whose list holds each idiom exactly as it is written in '
-        "the sentence, and is empty if there is none. If other words interrupt an idiom, list its parts one by one.\n"
-        f"{_ENGLISH_SENTENCE}: {sentence}\nAnswer:"
-    )
+    return f"{task} {_ENGLISH_FORMS[prompt]}\n{_ENGLISH_SENTENCE}: {sentence}\nAnswer:"
 
 
-def xml_prompt(sentence: str, language: str) -> str:
-    """Return the question in English for an answer with tags in the sentence."""
-    task = _ENGLISH_TASK.format(language=LANGUAGES[language].name)
-    return (
-        f"{task} Copy the sentence unchanged, and put <idiom> and </idiom> around each idiom; if other words interrupt "
-        f"an idiom, around each of its parts.\n{_ENGLISH_SENTENCE}: {sentence}\nAnswer:"
-    )
-
-
-def native_prompt(sentence: str, language: str) -> str:
-    """Return the question in the language of the sentence for an answer with a JSON object."""
-    wording = LANGUAGES[language].span_prompt
-    if wording is None:
-        raise InputError(f"{LANGUAGES_FILE}: {language} has no span_prompt; add one, or ask in English")
-    return f"{wording['task']}\n{wording['sentence']}: {sentence}\n{wording['answer']}:"
-
-
-def json_answer(sentence: TaggedSentence) -> str:
-    """Return the right answer to `json_prompt` and `native_prompt`."""
-    idioms = [span.of(sentence.sentence) for span in sentence.spans()]
-    return json.dumps({"idioms": idioms}, ensure_ascii=False)
-
-
-def xml_answer(sentence: TaggedSentence) -> str:
-    """Return the right answer to `xml_prompt`."""
+def right_answer(sentence: TaggedSentence, *, prompt: str) -> str:
+    """Return the right answer to the question about a sentence."""
+    if prompt != XML:
+        idioms = [span.of(sentence.sentence) for span in sentence.spans()]
+        return json.dumps({"idioms": idioms}, ensure_ascii=False)
     text, position = "", 0
     for span in sentence.spans():
         text += f"{sentence.sentence[position : span.start]}<idiom>{span.of(sentence.sentence)}</idiom>"
         position = span.end
     return text + sentence.sentence[position:]
-
-
-PROMPTS = {  # name -> question about a sentence in a language, and the right answer
-    "json": (json_prompt, json_answer),
-    "xml": (xml_prompt, xml_answer),
-    "native": (native_prompt, json_answer),
-}
 
 
 def own_turns(text: str, is_own_sentence: Callable[[str], bool]) -> Iterator[str]:
