@@ -260,12 +260,6 @@ def test_the_flag_by_hand():
     assert resample(apart).reach == pytest.approx(0.01)
 
 
-@pytest.mark.parametrize("sums", [[[0, 0], [1, 0]], [[1, 1], [1, -0.5]], [[math.nan, 1], [1, 1]], [[1, 1]]])
-def test_undefined_input_is_refused(sums):
-    with pytest.raises(ValueError, match="2 items need finite sums"):
-        Stratum(["a", "b"], np.array(sums, dtype=float))
-
-
 # Shares of right answers.
 
 

@@ -71,12 +71,3 @@ def test_open_cloze():
     assert result["unjudged"] == 2 / 4
     assert [result[name] for name in ("exact", "accepted", "lemma", "unreadable")] == [1 / 4, 3 / 4, 2 / 4, 1 / 4]
     assert result["accepted_ci_low"] < 3 / 4 < result["accepted_ci_high"]
-
-
-def test_what_does_not_fit_together_is_refused():
-    with pytest.raises(ValueError, match="answer 4 of item 0"):
-        scores([4])
-    with pytest.raises(ValueError, match="answer -1 of item 0"):
-        scores([-1])
-    with pytest.raises(ValueError, match="2 items"):
-        scores([0], concepts=["a", "b"])

@@ -122,8 +122,3 @@ def test_a_pair_that_does_not_fit_is_named(row, part):
     with pytest.raises(InputError, match=part) as caught:
         SentencePairs("tur", [row])
     assert "'x'" in str(caught.value)
-
-
-def test_similarities_that_are_not_numbers_are_refused():
-    with pytest.raises(ValueError, match="finite"):
-        similarity_scores(two_idioms(), np.array([0.9, 0.7, 0.3, np.nan, 0.8, 0.5, 0.1, 0.2]))

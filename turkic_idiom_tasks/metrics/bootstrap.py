@@ -65,15 +65,7 @@ class Stratum:
     """Items of one subset with their parts in a model's score, which is the ratio of the two sums."""
 
     concepts: Sequence[str]  # (N) the concept of each item
-    sums: Floats  # (N, 2) float64, the parts of each item in the numerator and the denominator
-
-    def __post_init__(self) -> None:
-        is_finite = self.sums.shape == (len(self.concepts), 2) and np.isfinite(self.sums).all()
-        if not is_finite or (self.sums[:, 1] < 0).any() or not self.sums[:, 1].any():
-            raise ValueError(
-                f"{len(self.concepts)} items need finite sums of shape (n, 2), and denominators that are not negative "
-                "and not all 0"
-            )
+    sums: Floats  # (N, 2) float64, the parts of each item in the numerator and the denominator, which is never negative
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,10 +33,8 @@ def choice_scores(
     """
     right = [answer == position for answer, position in zip(answers, gold, strict=True)]
     wrong_types = []
-    for number, (answer, types) in enumerate(zip(answers, traps, strict=True)):
-        if answer is not None and not 0 <= answer < len(types):
-            raise ValueError(f"answer {answer} of item {number} is no position of its {len(types)} options")
-        if answer is not None and not right[number]:
+    for answer, types, is_right in zip(answers, traps, right, strict=True):
+        if answer is not None and not is_right:
             wrong_types.append(types[answer])
     chance = _mean([1 / len(types) for types in traps])
     accuracy = _mean(right)

@@ -35,12 +35,9 @@ def are_near_floor(scores: Iterable[float], floor: float) -> bool:
 def score_rankings(similarities: npt.NDArray[np.floating], relevant: Sequence[Sequence[int]]) -> dict[str, Floats]:
     """Return the scores of every query from its similarities to all documents; see `score_positions`.
 
-    The similarities are (Q, N), higher is nearer; equal values tie, and so do documents that were not retrieved, whose
-    value is -inf. Relevant are at least one column for each query, without repeats.
+    The similarities are (Q, N), higher is nearer, without NaN; equal values tie, and so do documents that were not
+    retrieved, whose value is -inf. Relevant are at least one column for each query, without repeats.
     """
-    if np.isnan(similarities).any():
-        query = int(np.isnan(similarities).any(axis=1).argmax())
-        raise ValueError(f"the similarities of query {query} hold NaN: the model's vectors are not finite")
     places = []
     for row, columns in enumerate(relevant):
         for column in columns:

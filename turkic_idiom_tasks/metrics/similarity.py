@@ -36,12 +36,9 @@ def similarity_scores(
     - ``accuracy``: share of sentences with sim(E, E_c) > sim(E, E_i); a tie counts one half.
     - ``n_pairs``, ``n_idioms``, ``small_sample``: scored pairs, idioms among them, 1 if these are fewer than 30.
 
-    The similarities of the model are (P,) float64; `resampled` is what `resampled_spearman` returns for them, if the
-    caller has it.
+    The similarities of the model are (P,) float64 and finite; `resampled` is what `resampled_spearman` returns for
+    them, if the caller has it.
     """
-    similarities = np.asarray(similarities, dtype=np.float64)
-    if similarities.shape != pairs.gold.shape or not np.isfinite(similarities).all():
-        raise ValueError(f"{len(pairs.concepts)} pairs need as many finite similarities")
     targets = target_similarities(pairs, similarities)
     idioms = pairs.is_scored & pairs.is_idiom
     general = pairs.is_scored & ~pairs.is_idiom
