@@ -80,7 +80,7 @@ def test_a_record_without_its_speed_is_read_and_a_speed_that_cannot_be_is_refuse
     assert read_header(path).throughput is None
     speed = {"n_texts": 300, "seconds": 1.5, "device": "d"}
     restated(path, throughput=speed)
-    assert read_header(path).throughput.texts_per_second == 200
+    assert read_header(path).throughput == Throughput(**speed)
     for wrong in ({"n_texts": 0}, {"seconds": 0}, {"seconds": -1.5}, {"device": ""}, {"device": "d" * 201}):
         restated(path, throughput=speed | wrong)
         with pytest.raises(InputError, match=next(iter(wrong))):

@@ -146,7 +146,7 @@ def _open(file: Path, out: Path | None, data: str | None = None, *, trust: bool 
 
 def _print_status(grid: Grid, states: Mapping[Cell, str], *, cells: bool = False) -> None:
     """Print a matrix of the models and regimes, the failures and other remarks, and the estimate."""
-    from turkic_idiom_tasks.report.grid_report import estimate, matrix, remarks, summary
+    from turkic_idiom_tasks.report.grid_report import matrix, remarks, summary
     from turkic_idiom_tasks.runs.grid import STATES
 
     # Read before anything is printed, because a record may be damaged
@@ -166,4 +166,4 @@ def _print_status(grid: Grid, states: Mapping[Cell, str], *, cells: bool = False
     print_rows(rows, sys.stdout, head=["model", *regimes])
     for remark in remarks(headers, failures):
         print_line(remark)
-    print_line(f"\n{summary(states)}\n{estimate(states, headers)}")
+    print_line(f"\n{summary(states, headers)}")

@@ -21,15 +21,14 @@ def matrix(states: Mapping[Cell, str]) -> dict[str, dict[str, Counter[str]]]:
     return counts
 
 
-def summary(states: Mapping[Cell, str]) -> str:
-    """Return the number of cells, and the number of cells in each state."""
+def summary(states: Mapping[Cell, str], headers: Mapping[Cell, Header]) -> str:
+    """Return a line with the number of cells in each state, and one with the time that the missing ones may take.
+
+    The time is estimated from finished cells of the same kind and regime.
+    """
     counts = Counter(states.values())
     parts = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    return f"{len(states)} cell{'' if len(states) == 1 else 's'}: {', '.join(parts)}"
-
-
-def estimate(states: Mapping[Cell, str], headers: Mapping[Cell, Header]) -> str:
-    """Return an estimate of the time that the missing cells take, from finished ones of their kind and regime."""
+    total = f"{len(states)} cell{'' if len(states) == 1 else 's'}: {', '.join(parts)}"
     measured: dict[tuple[str, ...], list[float]] = {}
     for cell, header in headers.items():
         if header.seconds is not None:
@@ -44,9 +43,9 @@ def estimate(states: Mapping[Cell, str], headers: Mapping[Cell, Header]) -> str:
         if similar:
             expected.append(mean(similar))
     if not missing:
-        return "nothing is missing"
+        return f"{total}\nnothing is missing"
     if not expected:
-        return "no estimate from measured times: no similar cell is finished yet"
+        return f"{total}\nno estimate from measured times: no similar cell is finished yet"
     n_unknown = len(missing) - len(expected)
     seconds = sum(expected)
     if seconds < 2 * _MINUTE:
@@ -56,7 +55,7 @@ def estimate(states: Mapping[Cell, str], headers: Mapping[Cell, Header]) -> str:
     else:
         duration = f"{seconds / _HOUR:.1f} h"
     rest = f"; no similar cell is finished for {n_unknown} more cells" if n_unknown else ""
-    return f"about {duration} of work for {len(expected)} missing cells, one at a time{rest}"
+    return f"{total}\nabout {duration} of work for {len(expected)} missing cells, one at a time{rest}"
 
 
 def remarks(headers: Mapping[Cell, Header], failures: Mapping[Cell, str]) -> list[str]:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from pydantic import ValidationError
-
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, first_fault, first_line
+from turkic_idiom_tasks.io.models import row_errors
+from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, first_line
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS
 from turkic_idiom_tasks.results.model_predictions import LLM, HarnessFile, ModelPredictions, regime_of_language_model
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
@@ -55,13 +54,9 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
         raise InputError(
             f"{path}: the run ended with the status {display(log.status)}; finish it with inspect eval-retry"
         )
-    try:
+    advice = f"run it again with {_PREFIX}..."
+    with row_errors(path, "does not say which data and prompt it is of", advice=advice):
         about = _Metadata.model_validate(log.eval.metadata or {}, strict=True)
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: does not say which data and prompt it is of ({first_fault(error)}); run it again with "
-            "turkic_idiom_tasks/..."
-        ) from error
     check_data(path, about.data_revision, dataset)
     predictions: dict[SubsetKey, Prediction] = {}
     for key, answers in _answers(path, log, task).items():

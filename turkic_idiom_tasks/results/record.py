@@ -113,11 +113,6 @@ class Throughput(BaseModel):
             return None
         return cls(n_texts=encoder.n_texts_forwarded, seconds=round(encoder.seconds, 6), device=encoder.device_name)
 
-    @property
-    def texts_per_second(self) -> float:
-        """Return the number of texts in a second."""
-        return self.n_texts / self.seconds
-
 
 class SubsetScores(BaseModel):
     """Scores of one subset, by name; None is undefined."""
@@ -241,7 +236,8 @@ def find_records(place: Path) -> list[Path]:
     paths = sorted(path for path in place.rglob(f"*{SUFFIX}") if not path.name.startswith("."))
     if not paths:
         problem = "no result in it" if place.is_dir() else "no such file or folder"
-        raise InputError(f"{place}: {problem}; give a result of turkic-idiom run, finetune or grid run, or its folder")
+        advice = "give a result of turkic-idiom run, finetune or grid run, or its folder"
+        raise InputError(f"{place}: {problem}; {advice}", exit_code=1 if place.is_dir() else 2)
     return without_variants(paths)
 
 

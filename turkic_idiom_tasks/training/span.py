@@ -56,8 +56,7 @@ def fine_tune(
                 if owner is not None:
                     tags.append(LABELS[label])
                     owners.append(owner)
-            of_words = word_tags(tags, owners, len(sentence.tags))
-            predicted.append([tag or OUTSIDE for tag in of_words])
+            predicted.append([tag or OUTSIDE for tag in word_tags(tags, owners, len(sentence.tags))])
         counts = span_counts([sentence.tags for sentence in validation], predicted)
         return {"span_f1": micro_scores(counts, "span")["span_f1"]}
 
