@@ -97,12 +97,11 @@ def open_log(path: Path) -> EvalLog:
                     if is_replaced and json.loads(archive.read(member)).get("scores"):
                         raise MalformedError(f"{display(member.filename)} stands in it twice, each time with an answer")
         return read_eval_log(str(path))
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
-        ) from error
     except Exception as error:  # whatever a damaged archive makes Inspect raise
-        raise InputError(f"{path}: no log that Inspect can read ({first_line(error)}); run it again") from error
+        problem = f"no log that Inspect can read ({first_line(error)}); run it again"
+        if isinstance(error, ModuleNotFoundError):
+            problem = f"reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
+        raise InputError(f"{path}: {problem}") from error
 
 
 def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[str, object, Any]]]:
