@@ -89,14 +89,15 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     by_size = first.is_dir() and second.is_dir()
     a, b = (_read_system(place, dataset, wanted, by_size=by_size) for place in places)
     faults = []
-    for key in sorted(a.keys() ^ b.keys()):
-        side = 0 if key in a else 1
-        faults.append(f"{', '.join(key)} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}")
-    for key in [key for key in a if key in b and by_size]:
-        # The spread over seeds would otherwise count as a difference of the systems; of single files it is wanted
-        seeds = [", ".join(map(str, of_system)) for _, _, of_system in (a[key], b[key])]
-        if all(seeds) and seeds[0] != seeds[1]:
-            faults.append(f"{', '.join(key)}: the seeds differ: {' and '.join(seeds)}")
+    for key in sorted(a.keys() | b.keys()):
+        if key not in a or key not in b:
+            side = 0 if key in a else 1
+            faults.append(f"{', '.join(key)} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}")
+        elif by_size:
+            # The spread over seeds would otherwise count as a difference of the systems; of single files it is wanted
+            seeds = [", ".join(map(str, of_system)) for _, _, of_system in (a[key], b[key])]
+            if all(seeds) and seeds[0] != seeds[1]:
+                faults.append(f"{', '.join(key)}: the seeds differ: {' and '.join(seeds)}")
     advice = "run what is missing, or choose what both have: a task with --task, or two files with the same subsets"
     refuse_faults(faults, advice=advice)
     pairs: dict[SubsetKey, Pair] = {}

@@ -179,7 +179,7 @@ def _open_section(dataset: Dataset, task: str, head: Mapping[str, Any]) -> _Sect
     if task in ITEM_TASKS:
         # The items of one subset are made alone, because to make those of all takes a while
         data = find_items(dataset, task, subset)
-        known = (subset,) if data else item_subsets(dataset, task)
+        known = item_subsets(dataset, task) if data is None else (subset,)
     elif task == SPANS:
         known = dataset.span_languages
         data = dataset.test_sentences(subset) if subset in known else None
