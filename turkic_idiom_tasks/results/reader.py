@@ -84,12 +84,8 @@ def read_lines(
                 problem = f"a line of more than the {max_line:,} bytes that are allowed"
             elif keys & {"subset", "documents"}:
                 section, is_lost = None, True
-                begun = _begin_section(row, dataset, file_task)
-                if (begun.task, begun.subset) in sections:
-                    problem = f"{begun.task}, {begun.subset} appears twice"
-                else:
-                    sections[begun.task, begun.subset] = section = begun
-                    is_lost = False
+                section = _begin_section(row, dataset, file_task, known=list(sections))
+                sections[section.task, section.subset], is_lost = section, False
             elif keys not in _LINE_KEYS:
                 problem = f"neither the head of a subset nor a prediction; its keys are {display(sorted(keys))}"
             elif section is not None:
@@ -152,8 +148,10 @@ def read_answers(
     return section.prediction()
 
 
-def _begin_section(head: dict[str, Any], dataset: Dataset, file_task: str | None) -> _Section:
-    """Return an empty section for the lines that follow a head line."""
+def _begin_section(
+    head: dict[str, Any], dataset: Dataset, file_task: str | None, *, known: list[SubsetKey]
+) -> _Section:
+    """Return an empty section for the lines that follow a head line; the known ones have begun before."""
     name = head.get("task")
     task = name if isinstance(name, str) and name in _TASKS else ""
     extra = {"documents"} if task in TASKS else {"items", "prompt", "method"} if task in ITEM_TASKS else set()
@@ -167,6 +165,8 @@ def _begin_section(head: dict[str, Any], dataset: Dataset, file_task: str | None
         problem = f"the task {display(name)} is unknown; known: {', '.join(_TASKS)}"
     elif set(head) != expected:
         problem = f"the head of a {task} subset has the keys {', '.join(sorted(expected))}, not {display(sorted(head))}"
+    elif (task, head["subset"]) in known:  # a list, because what an untrusted head names may have no hash
+        problem = f"{task}, {head['subset']} appears twice"
     if problem:
         raise MalformedError(problem)
     return _open_section(dataset, task, head)
