@@ -36,7 +36,7 @@ def micro_scores(counts: npt.NDArray[np.int64], unit: str, suffix: str = "") -> 
 
 
 def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> npt.NDArray[np.int64]:
-    """Return (sentences, 3) int64: spans that are correct, predicted, and in gold; both ends must be correct.
+    """Return (sentences, 3) int64: spans that are correct at both ends, predicted, and in gold.
 
     In this and the other functions gold and predicted are the tags of each sentence. A strict span must be proper IOB2.
     """
