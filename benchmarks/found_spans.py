@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence, TestSentences
-from turkic_idiom_tasks.metrics.spans import span_scores
+from turkic_idiom_tasks.metrics.spans import micro_scores, span_counts
 from turkic_idiom_tasks.spans import OUTSIDE
 from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier, score_predictions
@@ -41,7 +41,7 @@ def parts_of(seen_idioms: set[str]) -> dict[str, Callable[[TaggedSentence], bool
 
 def scores(rows: Sequence[TaggedSentence], tags: Sequence[Sequence[str]]) -> dict[str, float | int]:
     """Return span F1 of some sentences, as seqeval computes it, and how many they are."""
-    span_f1 = span_scores([row.tags for row in rows], tags).f1
+    span_f1 = micro_scores(span_counts([row.tags for row in rows], tags), "span")["span_f1"]
     return {"n": len(rows), "span_f1": round(span_f1, 4)}
 
 

@@ -159,7 +159,7 @@ def _metadata(group: Sequence[ModelPredictions], stated: Mapping[str, Any], data
             dataset=dataset.path,
             dataset_revision=dataset.revision,
             versions=dict(sorted(versions.items())),
-            texts_per_second=round(throughput.texts_per_second, 3) if throughput else None,
+            texts_per_second=round(throughput.n_texts / throughput.seconds, 3) if throughput else None,
             device=throughput.device if throughput else None,
         )
     except ValidationError as error:

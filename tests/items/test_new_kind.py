@@ -29,6 +29,7 @@ for wording in prompts.all_wordings():
 from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.harnesses.lm_eval_yaml import files
 from turkic_idiom_tasks.results.item_answers import ItemAnswers, find_items, item_subsets
+from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.cli import main
 
 dataset = open_dataset(os.environ["TURKIC_IDIOM_DATA"])
@@ -38,7 +39,7 @@ question = prompts.prompt(found.rows[0])
 assert question.startswith("Which idiom of Turkish has this meaning?")
 assert f"Sentence: {found.rows[0].text}" in question
 # both answered by the first option: one of two is right
-assert ItemAnswers(found, (0, 0), "en1", "generation").scores()["accuracy"] == 0.5
+assert score_subset(ItemAnswers(found, (0, 0), "en1", "generation")).main == 0.5
 texts = files()
 assert "kind: toy, language: tr" in texts["turkic_idiom_toy_tr.yaml"]
 assert "turkic_idiom_toy" in texts["turkic_idiom_lm.yaml"]

@@ -9,7 +9,7 @@ import yaml
 from tests.hub_server import TOKEN, Repository
 from tests.warm_commands import MODULES, WarmCommands
 from turkic_idiom_tasks.cli import main
-from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, ModelName, subset_scores, write_record
+from turkic_idiom_tasks.results.record import SUFFIX, DataName, Header, ModelName, SubsetScores, write_record
 
 SPACE, MODEL, DATASET = "org/leaderboard", "org/model", "org/turkic-idioms"
 T2 = (("tur", 0.25, 0.125), ("azj", 0.75, 0.0625))  # subset, nDCG and floor; the mean is 0.5
@@ -107,7 +107,7 @@ def write_records(folder, revision):
     folder.mkdir(exist_ok=True)
     for subset, ndcg, floor in T2:
         data, model = DataName(path=DATASET, revision=revision), ModelName(name=MODEL, revision=None)
-        scores = subset_scores("T2", subset, {"ndcg": ndcg, "ndcg_floor": floor})
+        scores = SubsetScores(task="T2", subset=subset, scores={"ndcg": ndcg, "ndcg_floor": floor})
         header = Header(data=data, model=model, settings={}, versions={}, subsets=[scores])
         write_record(folder / f"T2-{subset}{SUFFIX}", header, {})
     return folder

@@ -173,7 +173,7 @@ def test_a_submission_of_the_bundled_data_is_small_and_keeps_its_scores(tmp_path
     submission = loaded(make_submission(tmp_path, metadata, content), dataset)
     for key, rankings in whole.items():
         read = submission.predictions[key]
-        assert read.cut == TOP_K
+        assert read.n_listed.min() == TOP_K
         assert score_subset(read).scores == score_subset(rankings).scores
 
 

@@ -14,11 +14,11 @@ from sklearn.metrics import precision_recall_fscore_support as per_tag
 from turkic_idiom_tasks.metrics.bootstrap import Stratum, resample
 from turkic_idiom_tasks.metrics.spans import (
     joint_f1,
-    sequence_accuracy,
+    micro_scores,
+    span_counts,
     span_f1_interval,
-    span_scores,
     token_accuracy,
-    token_scores,
+    token_counts,
     word_scores,
 )
 from turkic_idiom_tasks.spans import LABELS
@@ -48,73 +48,71 @@ def same(ours, theirs):
 
 @given(corpora())
 def test_span_scores_are_seqevals(corpus):
-    gold, predicted = corpus
     for strict in (False, True):
         mode = {"mode": "strict", "scheme": IOB2} if strict else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            theirs = [score(gold, predicted, **mode) for score in (precision_score, recall_score, f1_score)]
-        ours = span_scores(gold, predicted, strict=strict)
-        assert all(map(same, (ours.precision, ours.recall, ours.f1), theirs)), (strict, ours, theirs)
+            theirs = [score(*corpus, **mode) for score in (f1_score, precision_score, recall_score)]
+        ours = micro_scores(span_counts(*corpus, strict=strict), "span")
+        assert all(map(same, ours.values(), theirs)), (strict, ours, theirs)
 
 
 @given(corpora())
 def test_token_scores_are_scikit_learns_over_b_and_i(corpus):
     gold, predicted = ([tag for sentence in part for tag in sentence] for part in corpus)
-    theirs = per_tag(gold, predicted, labels=[B, I], average="micro", zero_division=0)[:3]
-    ours = token_scores(*corpus)
-    assert all(map(same, (ours.precision, ours.recall, ours.f1), theirs))
+    precision, recall, f1, _ = per_tag(gold, predicted, labels=[B, I], average="micro", zero_division=0)
+    ours = micro_scores(token_counts(*corpus), "token")
+    assert all(map(same, ours.values(), (f1, precision, recall)))
     assert token_accuracy(*corpus) == pytest.approx(accuracy_score(*corpus))
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_share_of_nothing_is_undefined(strict):
     nothing, something = [tags("OOO")], [tags("OBO")]
-    empty = span_scores(nothing, nothing, strict=strict)
-    assert all(map(math.isnan, (empty.precision, empty.recall, empty.f1)))
-    missed = span_scores(something, nothing, strict=strict)
-    assert math.isnan(missed.precision)
-    assert (missed.recall, missed.f1) == (0, 0)
-    invented = span_scores(nothing, something, strict=strict)
-    assert math.isnan(invented.recall)
-    assert (invented.precision, invented.f1) == (0, 0)
-    assert math.isnan(span_scores([], [], strict=strict).f1)
+    # F1, precision and recall if there is nothing, if a span is missed, and if one is invented
+    cases = [
+        ((nothing, nothing), [math.nan] * 3),
+        ((something, nothing), [0, math.nan, 0]),
+        ((nothing, something), [0, 0, math.nan]),
+        (([], []), [math.nan] * 3),
+    ]
+    for (gold, predicted), expected in cases:
+        scores = micro_scores(span_counts(gold, predicted, strict=strict), "span")
+        assert list(scores.values()) == pytest.approx(expected, nan_ok=True)
 
 
 def test_other_scores_of_nothing():
     nothing = [tags("OOO")]
     interval = span_f1_interval(nothing, nothing, ["göz yummak"])
     undefined = [interval.low, interval.high, span_f1_interval([], [], []).low]
-    undefined += [token_scores(nothing, nothing).precision, token_scores(nothing, nothing).f1]
-    undefined += [joint_f1(nothing, nothing), word_scores(nothing, nothing)["f1_and_sequence_mean"]]
-    for accuracy in (token_accuracy, sequence_accuracy):
-        assert accuracy(nothing, nothing) == 1
-        undefined.append(accuracy([], []))
+    undefined += [joint_f1(nothing, nothing), *word_scores([], []).values()]
+    scores = word_scores(nothing, nothing)
+    undefined += [scores[name] for name in ("token_precision", "token_f1", "f1_and_sequence_mean")]
     assert np.isnan(undefined).all()
+    assert (scores["token_accuracy"], scores["sequence_accuracy"]) == (1, 1)
 
 
 def test_whole_sentences_counted_by_hand():
     gold = [tags("BIO"), tags("OBO"), tags("BOB"), tags("OOO"), tags("OOO")]
     predicted = [tags("BIO"), tags("OOO"), tags("BOO"), tags("OOO"), tags("BOO")]
-    # right, missed, one of two spans, rightly unmarked, invented: sentences 1 and 4 are right
-    assert sequence_accuracy(gold, predicted) == 2 / 5
-    # marked are 1, 3 and 5, idioms are in 1, 2 and 3; only 1 is right in both respects
-    assert joint_f1(gold, predicted) == pytest.approx(2 * 1 / (3 + 3))
-    # spans: 4 in gold, 3 predicted, 2 right, so F1 is 4/7; sqrt(4/7 * 2/5) = .478
     scores = word_scores(gold, predicted)
+    # right, missed, one of two spans, rightly unmarked, invented: sentences 1 and 4 are right
+    assert scores["sequence_accuracy"] == 2 / 5
+    # marked are 1, 3 and 5, idioms are in 1, 2 and 3; only 1 is right in both respects
+    assert scores["joint_f1"] == pytest.approx(2 * 1 / (3 + 3))
+    # spans: 4 in gold, 3 predicted, 2 right, so F1 is 4/7; sqrt(4/7 * 2/5) = .478
     assert scores["f1_and_sequence_mean"] == pytest.approx((4 / 7 * 2 / 5) ** 0.5) == pytest.approx(0.478, abs=1e-3)
-    assert (scores["joint_f1"], scores["sequence_accuracy"]) == pytest.approx((1 / 3, 2 / 5))
 
 
 def test_a_span_with_a_wrong_end_makes_the_sentence_wrong_although_tags_are_right():
-    assert joint_f1([tags("BIOB")], [tags("BIIB")]) == 0
-    assert sequence_accuracy([tags("BIOB")], [tags("BIIB")]) == 0
+    scores = word_scores([tags("BIOB")], [tags("BIIB")])
+    assert (scores["joint_f1"], scores["sequence_accuracy"]) == (0, 0)
     # an I at the beginning is a span in default mode, but another tag
-    assert joint_f1([tags("BI")], [tags("II")]) == 1
-    assert sequence_accuracy([tags("BI")], [tags("II")]) == 0
+    scores = word_scores([tags("BI")], [tags("II")])
+    assert (scores["joint_f1"], scores["sequence_accuracy"]) == (1, 0)
 
 
-@pytest.mark.parametrize("score", [span_scores, token_scores, token_accuracy, joint_f1])
+@pytest.mark.parametrize("score", [word_scores, span_counts, token_counts, token_accuracy, joint_f1])
 def test_gold_and_prediction_must_be_of_one_length(score):
     with pytest.raises(ValueError, match=r"sentence 1 has 3 tags|shorter"):
         score([tags("O"), tags("OBI")], [tags("O"), tags("OB")])

@@ -29,7 +29,7 @@ from turkic_idiom_tasks.report.compare import Report, Row, compare_results, comp
 from turkic_idiom_tasks.report.frame import to_json
 from turkic_idiom_tasks.results import record
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
-from turkic_idiom_tasks.results.record import SUFFIX, Training, subset_scores
+from turkic_idiom_tasks.results.record import SUFFIX, Training
 from turkic_idiom_tasks.results.scored import score_subset
 from turkic_idiom_tasks.spans import TAG_LETTERS, Span
 from turkic_idiom_tasks.splits import retrieval_split
@@ -323,7 +323,7 @@ def test_a_cut_ranking_without_exact_places_is_refused(copied, dataset):
     rankings = [{"query": line["query"], "ranking": line["ranking"][:5]} for line in lines[2:]]
     write_lines(path, [*lines[:2], *rankings])
     ((key, cut),) = record.read_record(path, dataset).predictions.items()
-    stated = subset_scores(*key, score_subset(cut).scores).model_dump()
+    stated = header_of({key: cut}, dataset).subsets[0].model_dump()
     change_lines(path, lambda lines: [lines[0] | {"subsets": [stated]}, *lines[1:]])
     with pytest.raises(InputError, match=r"cut at 5 documents per query.*compute it again"):
         compare_results(*copied, dataset)

@@ -8,8 +8,8 @@ from turkic_idiom_tasks.dataset import open_dataset
 from turkic_idiom_tasks.lexicon.entries import Concept, Entry
 from turkic_idiom_tasks.lexicon.load import write_lexicon
 from turkic_idiom_tasks.results.predictions import SPANS, Rankings, Tags
-from turkic_idiom_tasks.results.record import DataName, Header, ModelName, subset_scores
-from turkic_idiom_tasks.results.scored import score_subset
+from turkic_idiom_tasks.results.record import DataName, build_record
+from turkic_idiom_tasks.results.scored import score_all
 
 
 @pytest.fixture(scope="session")
@@ -67,17 +67,16 @@ class OnePool:
         return self._pool
 
 
-def header_of(predictions, dataset, **changes):
-    """Return a header that states the scores of predictions."""
-    stated = []
-    for (task, subset), values in predictions.items():
-        stated.append(subset_scores(task, subset, score_subset(values).scores))
-    fields = {
-        "data": DataName(path=dataset.path, revision=dataset.revision),
-        "model": ModelName(name="me/model", revision=None, n_parameters=3),
-        "settings": {"pooling": "mean", "prompts": {"query": "", "document": "p: "}},
-        "versions": {"torch": "2.13.0"},
-        "subsets": stated,
-        "seconds": 1.5,
-    }
-    return Header(**(fields | changes))
+def header_of(predictions, dataset, *, scores=None, **changes):
+    """Return a header that states the scores of predictions, or others."""
+    record = build_record(
+        "me/model",
+        predictions,
+        scores or score_all(predictions),
+        data=DataName(path=dataset.path, revision=dataset.revision),
+        revision=None,
+        n_parameters=3,
+        settings={"pooling": "mean", "prompts": {"query": "", "document": "p: "}},
+        seconds=1.5,
+    )
+    return record.header.model_copy(update={"versions": {"torch": "2.13.0"}} | changes)

@@ -59,7 +59,7 @@ def test_rankings_round_trip_and_score_as_the_similarities_do(dataset, matrix):
     lines = lines_of({KEY: rankings})
     back = read(lines, dataset)[KEY]
     np.testing.assert_array_equal(back.above, rankings.above)
-    assert back.cut is None
+    assert back.n_listed is None
     assert lines_of({KEY: back}) == lines
     expected = mean_scores(score_rankings(matrix, pool.relevant))
     assert {name: score_subset(back).scores[name] for name in expected} == pytest.approx(expected, abs=1e-12)
@@ -80,7 +80,7 @@ def test_a_cut_ranking_keeps_its_exact_scores(dataset, matrix, top_k, again):
         assert sum(sizes[:-1]) < top_k  # no group more than needed
     listed = [len(json.loads(line)["ranking"]) for line in lines[1:]]
     whole_lines = [len(json.loads(line)["ranking"]) for line in lines_of({KEY: rankings})[1:]]
-    assert (back.cut is None) == (listed == whole_lines)
+    assert (back.n_listed is None) == (listed == whole_lines)
     assert lines_of({KEY: back}) == lines
     assert lines_of({KEY: back}, top_k=again) == lines_of({KEY: rankings}, top_k=min(again, top_k))
 

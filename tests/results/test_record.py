@@ -23,10 +23,9 @@ from turkic_idiom_tasks.results.record import (
     find_records,
     read_header,
     read_record,
-    subset_scores,
     write_record,
 )
-from turkic_idiom_tasks.results.scored import score_record
+from turkic_idiom_tasks.results.scored import score_record, score_subset
 
 KEY = ("T1", "tur-azj")
 
@@ -80,7 +79,7 @@ def test_a_record_without_its_speed_is_read_and_a_speed_that_cannot_be_is_refuse
     assert read_header(path).throughput is None
     speed = {"n_texts": 300, "seconds": 1.5, "device": "d"}
     restated(path, throughput=speed)
-    assert read_header(path).throughput.texts_per_second == 200
+    assert read_header(path).throughput == Throughput(**speed)
     for wrong in ({"n_texts": 0}, {"seconds": 0}, {"seconds": -1.5}, {"device": ""}, {"device": "d" * 201}):
         restated(path, throughput=speed | wrong)
         with pytest.raises(InputError, match=next(iter(wrong))):
@@ -88,9 +87,8 @@ def test_a_record_without_its_speed_is_read_and_a_speed_that_cannot_be_is_refuse
 
 
 def test_an_undefined_score_stays_undefined(dataset, predictions):
-    row = subset_scores(*KEY, {"ndcg": 0.5, "ndcg_corrected": math.nan})
-    header = header_of(predictions, dataset, subsets=[row])
-    assert row.scores["ndcg_corrected"] is None
+    header = header_of(predictions, dataset, scores={KEY: {"ndcg": 0.5, "ndcg_corrected": math.nan}})
+    assert header.subsets[0].scores["ndcg_corrected"] is None
     assert math.isnan(header.scores(*KEY)["ndcg_corrected"])
     with pytest.raises(KeyError):
         header.scores("T2", "tur")
@@ -123,13 +121,12 @@ def test_other_data_another_format_and_no_record(dataset, other_dataset, predict
 @pytest.mark.parametrize("name", ["ndcg", "mrr", "ndcg_corrected", "n_queries", None])
 def test_a_score_that_the_predictions_do_not_give_is_refused(dataset, predictions, path, name):
     of_subset = {KEY: predictions[KEY]}
-    header = header_of(of_subset, dataset)
-    scores = dict(header.subsets[0].scores)
+    scores = score_subset(predictions[KEY]).scores
     if name is None:
         del scores["ndcg"]  # the main score must be there
     else:
         scores[name] += 0.001
-    write_record(path, header.model_copy(update={"subsets": [subset_scores(*KEY, scores)]}), of_subset)
+    write_record(path, header_of(of_subset, dataset, scores={KEY: scores}), of_subset)
     with pytest.raises(InputError, match=f"the predictions give {name or 'ndcg'} "):
         score_record(read_record(path, dataset))
 

@@ -287,7 +287,7 @@ def test_top_k_cuts_the_records_and_no_score(turkic, small_dataset, small_lexico
     more = turkic(*arguments, "--set", "top_k=0")
     assert "finished results list only 3 documents per query; computed again" in more.stderr
     assert rows_of(more) == whole
-    assert read_record(path, small_dataset).predictions["T1", "tur-azj"].cut is None
+    assert read_record(path, small_dataset).predictions["T1", "tur-azj"].n_listed is None
 
 
 def test_settings_that_depart_from_the_defaults_stand_apart(turkic, small_lexicon, untrained_bert):

@@ -21,7 +21,7 @@ from turkic_idiom_tasks.report.grid_tables import write_grid_tables
 from turkic_idiom_tasks.report.published import sibling_tables
 from turkic_idiom_tasks.report.similarity_tables import similarity_tables
 from turkic_idiom_tasks.results.harness_files import find_predictions
-from turkic_idiom_tasks.results.record import read_record, subset_scores
+from turkic_idiom_tasks.results.record import read_record
 from turkic_idiom_tasks.results.scored import score_record
 from turkic_idiom_tasks.runs.grid import open_grid
 from turkic_idiom_tasks.runs.grid_file import read_grid_file
@@ -259,7 +259,7 @@ def test_status_and_tables_show_every_regime_and_a_mean_over_seeds(grid, dataset
 def test_the_papers_figures_for_tokens_stand_beside_ours(grid):
     """Table 6 of AStitchInLanguageModels: `All Tokenized (No Pre-Training)`, English, test."""
     header = header_of(grid, "pretrained-all-tokens")
-    as_of_astitch = subset_scores(ASTITCH_STS, "eng", header.scores("STS", "tur"))
+    as_of_astitch = header.subsets[0].model_copy(update={"task": ASTITCH_STS, "subset": "eng"})
     (table,) = similarity_tables([header.model_copy(update={"subsets": [as_of_astitch]})])
     english = table.frame[table.frame["language"] == "eng"].set_index("training")
     assert english.loc["pretrained-all-tokens", "from"] == "this grid"

@@ -15,7 +15,7 @@ from tests.training.toy_task import change_json, sentences
 from turkic_idiom_tasks.cli import main
 from turkic_idiom_tasks.encoders.folders import folder_revision
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.metrics.spans import span_scores
+from turkic_idiom_tasks.metrics.spans import micro_scores, span_counts
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.record import find_records, read_header
 from turkic_idiom_tasks.spans import LABELS
@@ -43,7 +43,7 @@ def train(folder, rows, validation, *, seed=1, **settings):
 
 def f1(classifier, rows):
     found = classifier.predict([row.tokens for row in rows], [row.language for row in rows], progress=False)
-    return span_scores([row.tags for row in rows], [one.tags for one in found]).f1
+    return micro_scores(span_counts([row.tags for row in rows], [one.tags for one in found]), "span")["span_f1"]
 
 
 def test_the_best_evaluation_has_the_highest_score_and_of_equal_ones_the_smallest_loss_or_is_the_first():

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from turkic_idiom_tasks.metrics.bootstrap import Interval, Stratum, resample
+from turkic_idiom_tasks.metrics.ranking import chance_corrected
 
 TRAP_TYPES = ("near", "lexical", "random")  # those of `item_types`, which this layer does not know
 
@@ -43,7 +44,7 @@ def choice_scores(
     interval = _interval(right, concepts)
     scores = {
         "accuracy": accuracy,
-        "accuracy_corrected": (accuracy - chance) / (1 - chance) if chance != 1 else math.nan,
+        "accuracy_corrected": chance_corrected(accuracy, chance),
         "accuracy_ci_low": interval.low,
         "accuracy_ci_high": interval.high,
     }

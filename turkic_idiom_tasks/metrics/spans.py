@@ -7,11 +7,8 @@ counts O too. A score without any cases is NaN: the precision if nothing was mar
 F1 if both are empty.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -25,35 +22,24 @@ from turkic_idiom_tasks.spans import OUTSIDE
 Tags = Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """Precision, recall and F1, each in [0, 1], higher is better, NaN if undefined."""
+def micro_scores(counts: npt.NDArray[np.int64], unit: str, suffix: str = "") -> dict[str, float]:
+    """Return F1, precision and recall over all sentences, each in [0, 1], higher is better, NaN if undefined.
 
-    precision: float
-    recall: float
-    f1: float
-
-    @classmethod
-    def of_counts(cls, correct: float, predicted: float, gold: float) -> Scores:
-        """Return the scores for numbers of correct, predicted and gold spans or tags."""
-        return cls(_share(correct, predicted), _share(correct, gold), _share(2 * correct, predicted + gold))
-
-    def named(self, unit: str, suffix: str = "") -> dict[str, float]:
-        """Return name in results -> score, for a unit such as ``span``."""
-        scores = {"f1": self.f1, "precision": self.precision, "recall": self.recall}
-        return {f"{unit}_{name}{suffix}": score for name, score in scores.items()}
-
-
-def span_scores(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> Scores:
-    """Return micro-averaged scores of whole spans; a span is correct if both ends are correct.
-
-    In this and the other functions gold and predicted are the tags of each sentence. A strict span must be proper IOB2.
+    The counts are from `span_counts` or `token_counts`; the names begin with the unit: ``span_f1``, ``span_precision``.
     """
-    return Scores.of_counts(*span_counts(gold, predicted, strict=strict).sum(axis=0).tolist())
+    n_correct, n_predicted, n_gold = counts.sum(axis=0).tolist()
+    return {
+        f"{unit}_f1{suffix}": _share(2 * n_correct, n_predicted + n_gold),
+        f"{unit}_precision{suffix}": _share(n_correct, n_predicted),
+        f"{unit}_recall{suffix}": _share(n_correct, n_gold),
+    }
 
 
 def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool = False) -> npt.NDArray[np.int64]:
-    """Return (sentences, 3) int64: spans that are correct, predicted, and in gold."""
+    """Return (sentences, 3) int64: spans that are correct at both ends, predicted, and in gold.
+
+    In this and the other functions gold and predicted are the tags of each sentence. A strict span must be proper IOB2.
+    """
     counts = np.zeros((len(gold), 3), dtype=np.int64)
     for row, (gold_tags, predicted_tags) in enumerate(zip(gold, predicted, strict=True)):
         if len(gold_tags) != len(predicted_tags):  # the other functions notice it by themselves
@@ -62,11 +48,6 @@ def span_counts(gold: Sequence[Tags], predicted: Sequence[Tags], *, strict: bool
         in_predicted = _spans_of(tuple(predicted_tags), strict=strict)
         counts[row] = len(in_gold & in_predicted), len(in_predicted), len(in_gold)
     return counts
-
-
-def token_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> Scores:
-    """Return micro-averaged scores of single tags other than O, of words or of sub-words."""
-    return Scores.of_counts(*token_counts(gold, predicted).sum(axis=0).tolist())
 
 
 def token_counts(gold: Sequence[Tags], predicted: Sequence[Tags]) -> npt.NDArray[np.int64]:
@@ -101,29 +82,25 @@ def joint_f1(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
     return _share(2 * correct, n_predicted + n_gold)
 
 
-def sequence_accuracy(gold: Sequence[Tags], predicted: Sequence[Tags]) -> float:
-    """Return the share of sentences, with or without idioms, of which every tag is correct; NaN without any."""
-    correct = sum(tuple(gold_tags) == tuple(tags) for gold_tags, tags in zip(gold, predicted, strict=True))
-    return _share(correct, len(gold))
-
-
 def word_scores(gold: Sequence[Tags], predicted: Sequence[Tags]) -> dict[str, float]:
     """Return name -> score of the tags of words, with the names of results; NaN if undefined.
 
     ``span_*`` counts whole spans in seqeval's default mode, ``span_*_strict`` in its strict mode, ``token_*`` tags.
+    ``sequence_accuracy`` is the share of sentences, with or without idioms, of which every tag is correct.
     ``f1_and_sequence_mean`` is the geometric mean of ``span_f1`` and ``sequence_accuracy`` (Matheny, Nguyen and Nguyen,
     2026, arXiv 2603.22799), low if either of them is.
     """
-    accuracy = sequence_accuracy(gold, predicted)
-    spans = span_scores(gold, predicted)
+    n_correct = sum(tuple(gold_tags) == tuple(tags) for gold_tags, tags in zip(gold, predicted, strict=True))
+    sequence_accuracy = _share(n_correct, len(gold))
+    spans = micro_scores(span_counts(gold, predicted), "span")
     return {
-        **spans.named("span"),
-        **span_scores(gold, predicted, strict=True).named("span", "_strict"),
-        **token_scores(gold, predicted).named("token"),
+        **spans,
+        **micro_scores(span_counts(gold, predicted, strict=True), "span", "_strict"),
+        **micro_scores(token_counts(gold, predicted), "token"),
         "token_accuracy": token_accuracy(gold, predicted),
         "joint_f1": joint_f1(gold, predicted),
-        "sequence_accuracy": accuracy,
-        "f1_and_sequence_mean": math.sqrt(spans.f1 * accuracy),
+        "sequence_accuracy": sequence_accuracy,
+        "f1_and_sequence_mean": math.sqrt(spans["span_f1"] * sequence_accuracy),
     }
 
 

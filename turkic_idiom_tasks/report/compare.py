@@ -16,7 +16,7 @@ import pandas as pd
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.retrieval import TASKS, find_task
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
-from turkic_idiom_tasks.errors import InputError, usage_error
+from turkic_idiom_tasks.errors import InputError, refuse_faults, usage_error
 from turkic_idiom_tasks.io.reading import display
 from turkic_idiom_tasks.languages import counted
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, Stratum
@@ -88,21 +88,22 @@ def compare_results(first: Path, second: Path, dataset: Dataset, *, tasks: Seque
     # two folders may hold span results of several sizes; of two files the user knows what they are
     by_size = first.is_dir() and second.is_dir()
     a, b = (_read_system(place, dataset, wanted, by_size=by_size) for place in places)
-    for here, there, side in ((a, b, 0), (b, a, 1)):
-        only = sorted(here.keys() - there.keys())
-        if only:
-            raise InputError(
-                f"{', '.join(only[0])} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}; run what "
-                "is missing, or choose what both have: a task with --task, or two files with the same subsets"
-            )
+    faults = []
+    for key in sorted(a.keys() | b.keys()):
+        if key not in a or key not in b:
+            side = 0 if key in a else 1
+            faults.append(f"{', '.join(key)} is only in {SIDES[side]} ({places[side]}), not in {places[1 - side]}")
+        elif by_size:
+            # The spread over seeds would otherwise count as a difference of the systems; of single files it is wanted
+            seeds = [", ".join(map(str, of_system)) for _, _, of_system in (a[key], b[key])]
+            if all(seeds) and seeds[0] != seeds[1]:
+                faults.append(f"{', '.join(key)}: the seeds differ: {' and '.join(seeds)}")
+    advice = "run what is missing, or choose what both have: a task with --task, or two files with the same subsets"
+    refuse_faults(faults, advice=advice)
     pairs: dict[SubsetKey, Pair] = {}
     remarks: dict[str, None] = {}
     for key in a:
-        (header_a, scored_a, seeds_a), (header_b, scored_b, seeds_b) = a[key], b[key]
-        # The spread over seeds would otherwise count as a difference of the systems; of single files it is wanted
-        seeds = [", ".join(map(str, of_system)) for of_system in (seeds_a, seeds_b)]
-        if by_size and all(seeds) and seeds[0] != seeds[1]:
-            raise InputError(f"{', '.join(key)}: the seeds differ: {' and '.join(seeds)}; run what is missing")
+        (header_a, scored_a, _), (header_b, scored_b, _) = a[key], b[key]
         dtypes = [header.settings.get("dtype") for header in (header_a, header_b)]
         if None not in dtypes and dtypes[0] != dtypes[1]:
             remarks[f"A was run in {dtypes[0]}, B in {dtypes[1]}: rounding moves documents too"] = None
@@ -184,8 +185,6 @@ def comparison_frame(report: Report) -> pd.DataFrame:
 
 def _read_system(place: Path, dataset: Dataset, wanted: Collection[str], *, by_size: bool) -> _System:
     """Return the scores of one system in a record or folder, for the wanted tasks (short names; empty for all)."""
-    if not place.exists():
-        raise usage_error(f"{place}: no such file or folder; give a result file or the folder of one model")
     results: dict[SubsetKey, list[tuple[Record, ScoredSubset]]] = {}
     known: set[str] = set()
     for path in find_records(place):

@@ -22,6 +22,7 @@ from turkic_idiom_tasks.dataset.similarity import NOWHERE, SentencePairs
 from turkic_idiom_tasks.encoders.char_ngrams import encode_texts
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import Floats
+from turkic_idiom_tasks.metrics.ranking import chance_corrected
 from turkic_idiom_tasks.results.predictions import Rankings, Similarities
 
 MIN_QUERIES = 10  # fewer spelling-free ones of more say nothing: Gagauz has 5 of 29
@@ -48,7 +49,7 @@ class Headline:
     @property
     def score(self) -> float:
         """Return the chance-corrected score; NaN if there is nothing to score, or chance is perfect."""
-        return (self.raw - self.chance) / (1 - self.chance) if self.chance < 1 else math.nan
+        return chance_corrected(self.raw, self.chance)
 
 
 def ranking_headline(rankings: Rankings, floors: Floats, sums: Floats) -> Headline | None:

@@ -15,7 +15,7 @@ from turkic_idiom_tasks.lexicon.entries import Lexicon
 from turkic_idiom_tasks.tasks.items.item_types import CLOZE, Item
 from turkic_idiom_tasks.tasks.items.items import HARD_TASKS, KINDS, build_items, item_sets, kind_of
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
-from turkic_idiom_tasks.tasks.items.scoring import judge_open, score_items, score_open
+from turkic_idiom_tasks.tasks.items.scoring import judge_open
 
 ITEM_TASKS = tuple(dict.fromkeys((*KINDS, *OPEN_TASKS, *HARD_TASKS)))
 GENERATION, LOGLIKELIHOOD = METHODS = ("generation", "loglikelihood")
@@ -68,25 +68,13 @@ class ItemAnswers:
     prompt: str  # the variant of the prompt that was asked
     method: str  # one of `METHODS`: whether the model wrote its answer, or the most likely option counts
 
-    def are_right(self) -> list[bool]:
-        """Return for each answer whether it is right; in an open task, whether it is accepted."""
-        if self.items.task in OPEN_TASKS:
-            judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
-            return [judgement["accepted"] for judgement in judgements]
-        return [answer == item.gold for item, answer in zip(self.items.rows, self.answers, strict=True)]
-
-    def scores(self) -> dict[str, float]:
-        """Return name -> score, by the scorer of lm-eval and Inspect."""
-        if self.items.task in OPEN_TASKS:
-            return score_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
-        return score_items(self.items.rows, [answer if isinstance(answer, int) else None for answer in self.answers])
-
     def unjudged(self) -> list[dict[str, str]]:
         """Return the answers to an open task that nobody has judged, with what a judge of them has to know."""
         if self.items.task not in OPEN_TASKS:
             return []
         rows = []
-        judgements = judge_open(self.items.task, self.items.rows, self._texts(), self.items.lexicon)
+        texts = [answer if isinstance(answer, str) else None for answer in self.answers]
+        judgements = judge_open(self.items.task, self.items.rows, texts, self.items.lexicon)
         for item, answer, judgement in zip(self.items.rows, self.answers, judgements, strict=True):
             if judgement["unjudged"]:
                 entry = self.items.lexicon.of(item.target)[item.concept]
@@ -94,9 +82,6 @@ class ItemAnswers:
                 about |= {"sentence": item.text} if OPEN_TASKS[self.items.task].kind == CLOZE else {}
                 rows.append(about | {"idiom": entry.idiom, "answer": str(answer)})
         return rows
-
-    def _texts(self) -> list[str | None]:
-        return [answer if isinstance(answer, str) else None for answer in self.answers]
 
 
 def all_item_subsets() -> dict[str, tuple[str, ...]]:

@@ -86,11 +86,6 @@ class Rankings:
         return cls.from_similarities(pool, similarities)
 
     @property
-    def cut(self) -> int | None:
-        """Return the number of documents that the shortest ranking lists; None if every ranking lists all."""
-        return None if self.n_listed is None else int(self.n_listed.min())
-
-    @property
     def has_all_places(self) -> bool:
         """Return whether the place of every relevant document is known, so that all scores are exact."""
         if self.n_listed is None:

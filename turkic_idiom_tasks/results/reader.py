@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from turkic_idiom_tasks.dataset.retrieval import TASKS, Pool
 from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS, SentencePairs
 from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import Fault, MalformedError, display, parse_json
 from turkic_idiom_tasks.results.item_answers import (
     ITEM_TASKS,
@@ -76,14 +77,15 @@ def read_lines(
     for number, line in enumerate(lines, start=first_line):
         problem = ""
         try:
-            if max_line is not None and len(line) > max_line:
-                raise MalformedError(f"a line of more than the {max_line:,} bytes that are allowed")
-            row = parse_json(line, max_depth=MAX_DEPTH)
+            is_too_long = max_line is not None and len(line) > max_line
+            row: Any = None if is_too_long else parse_json(line, max_depth=MAX_DEPTH)
             keys = set(row) if isinstance(row, dict) else set()
-            if keys & {"subset", "documents"}:
+            if is_too_long:
+                problem = f"a line of more than the {max_line:,} bytes that are allowed"
+            elif keys & {"subset", "documents"}:
                 section, is_lost = None, True
-                key, section = _begin_section(row, dataset, file_task, known=sections)
-                sections[key], is_lost = section, False
+                section = _begin_section(row, dataset, file_task, known=list(sections))
+                sections[section.task, section.subset], is_lost = section, False
             elif keys not in _LINE_KEYS:
                 problem = f"neither the head of a subset nor a prediction; its keys are {display(sorted(keys))}"
             elif section is not None:
@@ -125,8 +127,9 @@ def read_answers(
     missing, unless the log may be of a part of the items (`is_partial`).
     """
     task, subset = key
-    try:
-        section = _open_section(dataset, task, subset, prompt=prompt, method=method)
+    with model_errors(path, "run it again, or name its data with --data"):
+        # A log has a digest with each answer, and none of the whole set
+        section = _open_section(dataset, task, {"subset": subset, "prompt": prompt, "method": method})
         data = section.data
         assert isinstance(data, TestItems | TestSentences)
         for name, digest, answer in answers:
@@ -138,19 +141,17 @@ def read_answers(
                 )
             value = plain_text(answer) if task in OPEN_TASKS and isinstance(answer, str) else answer
             section.add({section.noun: name, "tags" if task == SPANS else "answer": value})
-    except MalformedError as error:
-        raise InputError(f"{path}: {error}; run it again, or name its data with --data") from error
     missing = section.missing()
     if missing and not is_partial:
-        count = f"{len(missing)} of the {len(section.row)} {section.noun}s of {task}, {subset}"
+        count = f"{len(missing)} of the {len(section.data.row)} {section.noun}s of {task}, {subset}"
         raise InputError(f"{path}: {count} have no answer, such as {display(missing[0])}; run it without --limit")
     return section.prediction()
 
 
 def _begin_section(
-    head: dict[str, Any], dataset: Dataset, file_task: str | None, *, known: Mapping[SubsetKey, Any]
-) -> tuple[SubsetKey, _Section]:
-    """Return task and subset of a head line, and an empty section for the lines that follow."""
+    head: dict[str, Any], dataset: Dataset, file_task: str | None, *, known: list[SubsetKey]
+) -> _Section:
+    """Return an empty section for the lines that follow a head line; the known ones have begun before."""
     name = head.get("task")
     task = name if isinstance(name, str) and name in _TASKS else ""
     extra = {"documents"} if task in TASKS else {"items", "prompt", "method"} if task in ITEM_TASKS else set()
@@ -164,14 +165,38 @@ def _begin_section(
         problem = f"the task {display(name)} is unknown; known: {', '.join(_TASKS)}"
     elif set(head) != expected:
         problem = f"the head of a {task} subset has the keys {', '.join(sorted(expected))}, not {display(sorted(head))}"
+    elif (task, head["subset"]) in known:  # a list, because what an untrusted head names may have no hash
+        problem = f"{task}, {head['subset']} appears twice"
     if problem:
         raise MalformedError(problem)
-    subset = head["subset"]
-    section = _open_section(dataset, task, subset, prompt=head.get("prompt"), method=head.get("method"))
-    data = section.data
-    if (task, subset) in known:
-        problem = f"{task}, {subset} appears twice"
-    elif isinstance(data, TestItems) and head["items"] != data.digest:
+    return _open_section(dataset, task, head)
+
+
+def _open_section(dataset: Dataset, task: str, head: Mapping[str, Any]) -> _Section:
+    """Return an empty section; raise MalformedError if the data do not have what the head names."""
+    subset = head["subset"] if isinstance(head["subset"], str) else ""
+    data: _Data | None = None
+    if task in ITEM_TASKS:
+        # The items of one subset are made alone, because to make those of all takes a while
+        data = find_items(dataset, task, subset)
+        known = item_subsets(dataset, task) if data is None else (subset,)
+    elif task == SPANS:
+        known = dataset.span_languages
+        data = dataset.test_sentences(subset) if subset in known else None
+    elif task in SIMILARITY_TASKS:
+        known = dataset.pair_subsets(task)
+        data = dataset.pairs(task, subset) if subset in known else None
+    else:
+        known = dataset.subsets(task)
+        data = dataset.pool(task, subset) if subset in known else None
+    problem = ""
+    if data is None:
+        problem = f"the data has no {task} subset {display(head['subset'])}; it has {', '.join(known) or 'none'}"
+    elif task in ITEM_TASKS and head["prompt"] not in tuple(VARIANTS):
+        problem = f"the prompt {display(head['prompt'])} is unknown; known: {', '.join(VARIANTS)}"
+    elif task in ITEM_TASKS and head["method"] not in METHODS:
+        problem = f"the method {display(head['method'])} is unknown; known: {', '.join(METHODS)}"
+    elif isinstance(data, TestItems) and head.get("items", data.digest) != data.digest:
         problem = (
             f"{task}, {subset}: the items are {data.digest}, not {display(head['items'])}, which another version of "
             "turkic-idiom-tasks made; ask the model again"
@@ -182,63 +207,33 @@ def _begin_section(
             f"the documents of {subset} must be the {len(data.documents)} ids of its pool, sorted: "
             f"{display(list(data.documents[:2]))} and so on; its rankings were not read"
         )
-    if problem:
-        raise MalformedError(problem)
-    return (task, subset), section
-
-
-def _open_section(dataset: Dataset, task: str, subset: object, *, prompt: object, method: object) -> _Section:
-    """Return an empty section; raise MalformedError if the data do not have the subset."""
-    name = subset if isinstance(subset, str) else ""
-    data: _Data | None = None
-    # The items of one subset are made alone, because to make those of all takes a while
-    if task in ITEM_TASKS:
-        data = find_items(dataset, task, name)
-    elif name not in _data_subsets(dataset, task):
-        data = None
-    elif task == SPANS:
-        data = dataset.test_sentences(name)
-    elif task in SIMILARITY_TASKS:
-        data = dataset.pairs(task, name)
-    else:
-        data = dataset.pool(task, name)
-    problem = ""
-    if data is None:
-        subsets = ", ".join(_data_subsets(dataset, task)) or "none"
-        problem = f"the data has no {task} subset {display(subset)}; it has {subsets}"
-    elif task in ITEM_TASKS and prompt not in tuple(VARIANTS):
-        problem = f"the prompt {display(prompt)} is unknown; known: {', '.join(VARIANTS)}"
-    elif task in ITEM_TASKS and method not in METHODS:
-        problem = f"the method {display(method)} is unknown; known: {', '.join(METHODS)}"
     if data is None or problem:
         raise MalformedError(problem)
-    return _Section(task, name, data, str(prompt), str(method))
+    return _Section(
+        task, subset, _NOUNS[type(data)], data, prompt=head.get("prompt", ""), method=head.get("method", "")
+    )
 
 
-def _data_subsets(dataset: Dataset, task: str) -> tuple[str, ...]:
-    if task == SPANS:
-        return dataset.span_languages
-    if task in SIMILARITY_TASKS:
-        return dataset.pair_subsets(task)
-    return item_subsets(dataset, task) if task in ITEM_TASKS else dataset.subsets(task)
-
-
+@dataclass(eq=False)
 class _Section:
     """Lines of one subset: each item of the data once."""
 
-    def __init__(self, task: str, subset: str, data: _Data, prompt: str, method: str) -> None:
-        self.noun, self.row = _NOUNS[type(data)], data.row  # id -> position
-        self.data, self._task, self._subset, self._prompt, self._method = data, task, subset, prompt, method
-        self._values: dict[int, Any] = {}
+    task: str
+    subset: str
+    noun: str  # what its lines are of: query, sentence, item or pair
+    data: _Data
+    prompt: str  # of items
+    method: str  # of items
+    values: dict[int, Any] = field(default_factory=dict)  # position of the item -> what its line says
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Read one line; raise MalformedError if its item is unknown or repeated, or its value does not fit."""
         name = line.get(self.noun)
-        position = self.row.get(name) if isinstance(name, str) else None
+        position = self.data.row.get(name) if isinstance(name, str) else None
         noun = f"{self.noun} {display(name)}"
-        if position is None or position in self._values:
+        if position is None or position in self.values:
             raise MalformedError(
-                f"{self._task}, {self._subset} has no {noun}" if position is None else f"{noun} appears twice"
+                f"{self.task}, {self.subset} has no {noun}" if position is None else f"{noun} appears twice"
             )
         fault: str | None = None
         value: Any = None  # so that an item with a wrong value is not reported as missing too
@@ -249,7 +244,7 @@ class _Section:
                 fault = str(error)
         elif isinstance(self.data, TestItems):
             value = line.get("answer")
-            fault = answer_fault(self.data.rows[position], value, is_open=self._task in OPEN_TASKS)
+            fault = answer_fault(self.data.rows[position], value, is_open=self.task in OPEN_TASKS)
         elif isinstance(self.data, TestSentences):
             value, n_words = line.get("tags"), len(self.data.rows[position].tokens)
             if not isinstance(value, str) or len(value) != n_words or not set(value) <= set(TAG_LETTERS):
@@ -260,30 +255,30 @@ class _Section:
             # Compared before it becomes a float, because a whole number may be too large for one; NaN fails too.
             if not is_number or not -_LARGEST <= value <= _LARGEST:
                 fault = f"needs a similarity from -1 to 1, not {display(value)}"
-        self._values[position] = value
+        self.values[position] = value
         if fault:
             raise MalformedError(f"{noun}: {fault}")
 
     def missing(self) -> list[str]:
         """Return the ids of the items without a line."""
-        return [name for name, position in self.row.items() if position not in self._values]
+        return [name for name, position in self.data.row.items() if position not in self.values]
 
     def prediction(self) -> Prediction:
         """Return what was read, once nothing is missing; of sentences and items of language models also a part."""
-        positions = sorted(self._values)
-        values = [self._values[position] for position in positions]
+        positions = sorted(self.values)
+        values = [self.values[position] for position in positions]
         if isinstance(self.data, TestSentences):
             sentences = self.data
             if len(values) < len(sentences.rows):
-                sentences = TestSentences(self._subset, [sentences.rows[position] for position in positions])
+                sentences = TestSentences(self.subset, [sentences.rows[position] for position in positions])
             return Tags(sentences, tuple(values))
         if isinstance(self.data, TestItems):
             items = self.data
             if len(values) < len(items.rows):
                 items = replace(items, rows=tuple(items.rows[position] for position in positions))
-            return ItemAnswers(items, tuple(values), self._prompt, self._method)
+            return ItemAnswers(items, tuple(values), self.prompt, self.method)
         if isinstance(self.data, SentencePairs):
-            return Similarities(self._task, self.data, np.array(values, dtype=np.float64))
+            return Similarities(self.task, self.data, np.array(values, dtype=np.float64))
         n_listed = np.array([n for _, n, _ in values], dtype=np.int32)
         is_cut = bool((n_listed < len(self.data.documents)).any())
         beyond: dict[tuple[int, int], _Place] = {}
@@ -327,14 +322,16 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
     sizes_at: dict[int, list[int]] = {}  # above -> tied of each document that claims this place
     for item in rows if isinstance(rows, list) else [rows]:
         is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
-        if not is_triple or item[0] not in hidden or item[0] in places:
+        is_possible = False
+        if is_triple:
+            document, above, tied = item
+            is_behind = n_listed <= above and tied >= 1 and above + tied <= n_documents
+            is_possible = is_behind and document in hidden and document not in places
+        if not is_possible:
             raise MalformedError(
-                "beyond must list [position, above, tied] of relevant documents that the ranking does not list, not "
-                f"{display(item)}"
+                "beyond must list [position, above, tied] of relevant documents behind those that the ranking lists, "
+                f"not {display(item)}"
             )
-        document, above, tied = item
-        if not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
-            raise MalformedError(f"{display(item)} is no place behind the listed documents")
         places[document] = (above, tied)
         sizes_at.setdefault(above, []).append(tied)
     end = n_listed

@@ -113,11 +113,6 @@ class Throughput(BaseModel):
             return None
         return cls(n_texts=encoder.n_texts_forwarded, seconds=round(encoder.seconds, 6), device=encoder.device_name)
 
-    @property
-    def texts_per_second(self) -> float:
-        """Return the number of texts in a second."""
-        return self.n_texts / self.seconds
-
 
 class SubsetScores(BaseModel):
     """Scores of one subset, by name; None is undefined."""
@@ -173,13 +168,17 @@ def build_record(
     throughput: Throughput | None = None,
 ) -> Record:
     """Return the record of a result that was computed just now, with the installed versions."""
+    subsets = []
+    for (task, subset), by_name in scores.items():
+        plain = {name: None if math.isnan(value) else float(value) for name, value in by_name.items()}
+        subsets.append(SubsetScores(task=task, subset=subset, scores=plain))
     header = Header(
         data=data,
         model=ModelName(name=model, revision=revision, n_parameters=n_parameters),
         settings=dict(settings),
         training=training,
         versions=installed_versions(),
-        subsets=[subset_scores(task, subset, by_name) for (task, subset), by_name in scores.items()],
+        subsets=subsets,
         seconds=round(seconds, 3),
         throughput=throughput,
     )
@@ -189,12 +188,6 @@ def build_record(
 def count_parameters(module: Any) -> int:
     """Return the number of parameters of a torch module."""
     return int(sum(parameter.numel() for parameter in module.parameters()))
-
-
-def subset_scores(task: str, subset: str, scores: Mapping[str, float]) -> SubsetScores:
-    """Return scores as a header states them: plain floats, None where undefined."""
-    plain = {name: None if math.isnan(value) else float(value) for name, value in scores.items()}
-    return SubsetScores(task=task, subset=subset, scores=plain)
 
 
 def write_record(path: Path, header: Header, predictions: Predictions, *, top_k: int | None = None) -> None:
@@ -241,7 +234,8 @@ def find_records(place: Path) -> list[Path]:
     paths = sorted(path for path in place.rglob(f"*{SUFFIX}") if not path.name.startswith("."))
     if not paths:
         problem = "no result in it" if place.is_dir() else "no such file or folder"
-        raise InputError(f"{place}: {problem}; give a result of turkic-idiom run, finetune or grid run, or its folder")
+        advice = "give a result of turkic-idiom run, finetune or grid run, or its folder"
+        raise InputError(f"{place}: {problem}; {advice}", exit_code=1 if place.is_dir() else 2)
     return without_variants(paths)
 
 

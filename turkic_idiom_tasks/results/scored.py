@@ -29,6 +29,7 @@ from turkic_idiom_tasks.results.record import Record
 from turkic_idiom_tasks.spans import TAG_LETTERS
 from turkic_idiom_tasks.tasks.items.item_types import EQUIVALENTS
 from turkic_idiom_tasks.tasks.items.open_tasks import OPEN_TASKS
+from turkic_idiom_tasks.tasks.items.scoring import judge_open, score_items, score_open
 
 MAIN_SCORES = {"T1": "ndcg", "T2": "ndcg", "T3": "ndcg", "T4": "ndcg", SPANS: "span_f1"}
 MAIN_SCORES |= dict.fromkeys(SIMILARITY_TASKS, "spearman")
@@ -167,7 +168,7 @@ def _score_rankings(rankings: Rankings) -> ScoredSubset:
         floor=means["ndcg_floor"],
         headline=headline,
         scores=means | {"n_queries": len(pool.queries), "n_documents": len(pool.documents)},
-        cut=rankings.cut,
+        cut=None if rankings.n_listed is None else int(rankings.n_listed.min()),
         firsts=scores["mrr"] == 1.0,
         wrong_firsts=wrong_firsts,
     )
@@ -197,8 +198,17 @@ def _score_tags(tags: Tags) -> ScoredSubset:
 
 def _score_answers(answers: ItemAnswers) -> ScoredSubset:
     items = answers.items
-    right = np.array(answers.are_right(), dtype=np.float64)
-    sums = np.stack([right, np.ones(len(right))], axis=1)
+    # Of an open task, an answer that is accepted is right
+    if items.task in OPEN_TASKS:
+        texts = [answer if isinstance(answer, str) else None for answer in answers.answers]
+        scores = score_open(items.task, items.rows, texts, items.lexicon)
+        judgements = judge_open(items.task, items.rows, texts, items.lexicon)
+        are_right = [judgement["accepted"] for judgement in judgements]
+    else:
+        positions = [answer if isinstance(answer, int) else None for answer in answers.answers]
+        scores = score_items(items.rows, positions)
+        are_right = [position == item.gold for item, position in zip(items.rows, positions, strict=True)]
+    sums = np.stack([np.array(are_right, dtype=np.float64), np.ones(len(are_right))], axis=1)
     headline = Headline(items.concepts, sums, items.chance)
     # An equivalent that shares a word with the idiom can be told by its letters
     if items.task in EQUIVALENTS:
@@ -213,7 +223,7 @@ def _score_answers(answers: ItemAnswers) -> ScoredSubset:
         sums=sums,
         floor=items.chance,
         headline=headline,
-        scores=answers.scores(),
+        scores=scores,
         answers=answers,
     )
 

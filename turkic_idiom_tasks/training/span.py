@@ -11,7 +11,7 @@ from transformers import AutoModelForTokenClassification, DataCollatorForTokenCl
 
 from turkic_idiom_tasks.dataset.sentences import TaggedSentence
 from turkic_idiom_tasks.encoders.tokenizer import window_length
-from turkic_idiom_tasks.metrics.spans import span_scores
+from turkic_idiom_tasks.metrics.spans import micro_scores, span_counts
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
 from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier, encode_words
 from turkic_idiom_tasks.tasks.spans.subwords import subword_labels, word_tags
@@ -56,9 +56,9 @@ def fine_tune(
                 if owner is not None:
                     tags.append(LABELS[label])
                     owners.append(owner)
-            of_words = word_tags(tags, owners, len(sentence.tags))
-            predicted.append([tag or OUTSIDE for tag in of_words])
-        return {"span_f1": span_scores([sentence.tags for sentence in validation], predicted).f1}
+            predicted.append([tag or OUTSIDE for tag in word_tags(tags, owners, len(sentence.tags))])
+        counts = span_counts([sentence.tags for sentence in validation], predicted)
+        return {"span_f1": micro_scores(counts, "span")["span_f1"]}
 
     # Of epochs with the same F1 the one with the smallest loss; transformers alone would keep the earliest
     best = KeepBest(model, "eval_span_f1", "eval_loss")

@@ -35,7 +35,7 @@ def score_items(items: Sequence[Item], answers: Sequence[int | None]) -> dict[st
     """Return name -> score of the items of one set; see `metrics.choice`.
 
     `usage` has the scores of pairs besides, those across languages the accuracies by how the idioms are alike.
-    An answer is the position of the chosen option, or None if it could not be read; anything else is a ValueError.
+    An answer is the position of the chosen option, or None if it could not be read.
     """
     traps = [[option.trap for option in item.options] for item in items]
     concepts = [item.concept for item in items]

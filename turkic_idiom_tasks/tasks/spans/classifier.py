@@ -17,7 +17,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.progress import track
 from turkic_idiom_tasks.languages import LANGUAGES
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
-from turkic_idiom_tasks.metrics.spans import span_f1_interval, token_accuracy, token_scores, word_scores
+from turkic_idiom_tasks.metrics.spans import micro_scores, span_f1_interval, token_accuracy, token_counts, word_scores
 from turkic_idiom_tasks.orthography import lower
 from turkic_idiom_tasks.results.predictions import Tags
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE, TAG_LETTERS
@@ -189,6 +189,6 @@ def score_predictions(sentences: TestSentences, predictions: Sequence[Prediction
         "n_sentences": float(len(gold)),
         "n_idioms": float(len(set(sentences.concepts))),
         "small_sample": float(len(gold) < SMALL_N),
-        **token_scores(gold_subwords, subwords).named("subword"),
+        **micro_scores(token_counts(gold_subwords, subwords), "subword"),
         "subword_accuracy": token_accuracy(gold_subwords, subwords),
     }
