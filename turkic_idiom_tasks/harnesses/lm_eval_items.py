@@ -5,7 +5,6 @@ task, or None if the response could not be read.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,25 +28,25 @@ from turkic_idiom_tasks.tasks.items.scoring import judge_open
 ALL_PROMPTS = "all"
 
 
-@dataclass(eq=False, repr=False)
 class _Splits(dict[str, HarnessDataset]):
     """Splits of a task, each built when it is first asked for."""
 
-    test_data: Dataset
-    kind: str
-    languages: tuple[str, str | None]
-    variants: Sequence[str]  # of the prompt
+    def __init__(
+        self, test_data: Dataset, kind: str, languages: tuple[str, str | None], variants: Sequence[str]
+    ) -> None:
+        super().__init__()
+        self._test_data, self._kind, self._languages, self._variants = test_data, kind, languages, variants
 
     def __missing__(self, split: str) -> HarnessDataset:
         # Making training items takes long, and lm-eval takes no split before it needs one
         documents = []
-        dataset = self.test_data if split == TEST else bridge.open_data()
-        for item in build_items(dataset, self.kind, *self.languages, split=split):
-            for variant in self.variants:
-                query, answer = prompts.asked(self.kind, item, variant)
+        dataset = self._test_data if split == TEST else bridge.open_data()
+        for item in build_items(dataset, self._kind, *self._languages, split=split):
+            for variant in self._variants:
+                query, answer = prompts.asked(self._kind, item, variant)
                 document = {
                     "id": item.id,
-                    "kind": self.kind,  # of the task: an open task is apart from the kind of its items
+                    "kind": self._kind,  # of the task: an open task is apart from the kind of its items
                     "concept": item.concept,  # unit of the resampling for the interval
                     "lang": item.language,
                     "target_lang": item.target,
