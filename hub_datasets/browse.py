@@ -63,8 +63,7 @@ def page(lexicon: Lexicon) -> str:
     # Not the folder that the lexicon was read from, as the page may be published.
     intro = escape(f"Edition {edition}, revision {revision}." if edition else f"Revision {revision}.")
     if lexicon.source == str(BUNDLED):
-        is_reviewed = any(map(lexicon.reviewed, lexicon.entries))
-        intro += f" {_INTRO.format(review='reviewed in part' if is_reviewed else 'not yet reviewed')}"
+        intro += f" {_INTRO.format(review='reviewed in part' if lexicon.is_reviewed else 'not yet reviewed')}"
     parts = {
         "@N@": str(len(lexicon.concepts)),
         "@INTRO@": intro,

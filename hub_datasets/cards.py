@@ -70,7 +70,7 @@ def lexicon_card(lexicon: Lexicon) -> str:
         provisional=names((code for code in lexicon.entries if LANGUAGES[code].provisional), "and"),
         figures=markdown_table(figures_table(lexicon)).rstrip(),
         readings=account,
-        review=_REVIEWED if any(map(lexicon.reviewed, lexicon.entries)) else _NOT_REVIEWED,
+        review=_REVIEWED if lexicon.is_reviewed else _NOT_REVIEWED,
     )
 
 

@@ -25,7 +25,7 @@ from leaderboard.scripts import short_numbers
 from leaderboard.submission import NAME
 from turkic_idiom_tasks.io.csv_files import csv_text
 from turkic_idiom_tasks.metrics.bootstrap import LEVEL, RESAMPLES, SMALL_N
-from turkic_idiom_tasks.results.people import PEOPLE
+from turkic_idiom_tasks.results.people import PEOPLE, n_people
 from turkic_idiom_tasks.results.predictions import SPANS
 from turkic_idiom_tasks.results.scored import MAIN_SCORES, ScoredSubset
 
@@ -147,9 +147,8 @@ def to_csv(board: Board, file: formats.LeaderboardFile) -> str:
     for subset in data.subsets:
         columns += _with_interval(f"{subset.task} {subset.name}")
     rows: list[dict[str, Any]] = []
-    people = {name for of_people in board.people.values() for name in of_people.names}
     for of_people in file.people:
-        rows = rows or [{"id": PEOPLE, "name": f"People (n = {len(people)})", "type": PEOPLE}]
+        rows = rows or [{"id": PEOPLE, "name": f"People (n = {n_people(board.people.values())})", "type": PEOPLE}]
         names = _with_interval(f"{of_people.task} {of_people.subset}")
         figures = (of_people.main, of_people.low, of_people.high, int(of_people.reliable))
         rows[0] |= dict(zip(names, figures, strict=True))

@@ -18,6 +18,7 @@ from turkic_idiom_tasks.dataset.similarity import STS
 from turkic_idiom_tasks.languages import LANGUAGES, get_language
 from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, mean
 from turkic_idiom_tasks.results.item_answers import ITEM_TASKS
+from turkic_idiom_tasks.results.people import n_people
 from turkic_idiom_tasks.results.predictions import SPANS, SubsetKey
 from turkic_idiom_tasks.tasks.items import open_tasks
 from turkic_idiom_tasks.tasks.items.items import HARD_TASKS
@@ -269,9 +270,9 @@ def _table(board: Board, columns: list[Column], standings: Standings, names: Ite
         )
         rows.append(row)
     keys = {key for column in columns for key in column.subsets}
-    people = {name for key, score in board.people.items() if key in keys for name in score.names}
+    n = n_people(score for key, score in board.people.items() if key in keys)
     axes = [axis_of(column.scores.values()) for column in columns]
-    return Table(columns, axes, rows, standings, len(people), [_people(board, column) for column in columns])
+    return Table(columns, axes, rows, standings, n, [_people(board, column) for column in columns])
 
 
 def _people(board: Board, column: Column) -> tuple[Score, str]:

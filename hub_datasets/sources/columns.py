@@ -52,8 +52,10 @@ def read(path: Path) -> Iterator[SourceRow]:
         problem = None if texts else "no idiom in any language"
         if concept and not CONCEPT_ID.fullmatch(concept):
             problem = "concept is no id of lower-case letters, digits and hyphens"
-        readings, gloss = readings_of(texts), record.cells.get(GLOSS, "")
-        yield SourceRow(record.line, readings, gloss, problem=problem, value=concept, notes=notes, concept=concept)
+        gloss = record.cells.get(GLOSS, "")
+        yield SourceRow(
+            record.line, readings_of(texts), gloss, problem=problem, value=concept, notes=notes, concept=concept
+        )
 
 
 def _columns(path: Path, cells: Mapping[str, str], records: Sequence[Record]) -> dict[str, tuple[str, str]]:

@@ -32,7 +32,8 @@ _SHOWN = 80  # characters of a value in the report
 
 def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept."""
-    text, advice = read_text(path), "put one JSON object on each line, or one JSON list"
+    text = read_text(path)
+    advice = "put one JSON object on each line, or one JSON list"
     # NaN, a special number, is what pandas writes for a missing cell
     if text.lstrip().startswith("["):
         with model_errors(path, advice):
@@ -60,14 +61,13 @@ def prefix(code: str) -> str:
 def source_row(number: int, item: Any) -> SourceRow:
     """Return the concept that one decoded object of the release holds; `number` is its line or place in the list."""
     if not isinstance(item, dict):
-        return SourceRow(number, problem="not a JSON object", value=json.dumps(item, ensure_ascii=False)[:_SHOWN])
+        return SourceRow(number, problem="not a JSON object", value=_as_text(item))
     fields: dict[str, dict[str, str]] = {}
     notes: list[Note] = []
     has_key = False
     for key, value in item.items():
         name = without_accents(key.strip().replace("ı", "i")).lower()
         name = re.sub(r"[\s_\-\u2010-\u2015]+", "-", name)
-        shown = json.dumps(value, ensure_ascii=False)[:_SHOWN]
         match = _KEY.fullmatch(name)
         code = _SHORT.get(match[1], match[1]) if match else ""
         if match is None or code not in LANGUAGES:
@@ -75,15 +75,19 @@ def source_row(number: int, item: Any) -> SourceRow:
             near = get_close_matches(name, known, n=1, cutoff=ALMOST)
             if near:
                 hint = f" (nearest: {near[0].upper()})" if near[0][:3] == name[:3] else ""  # or another language
-                notes.append(Note(f"unknown key {display(key)} not read{hint}", shown))
+                notes.append(Note(f"unknown key {display(key)} not read{hint}", _as_text(value)))
             continue
         has_key = True
         field = FIELDS[match[2]]
         if isinstance(value, str) and not NOTHING.fullmatch(value):
             fields.setdefault(code, {}).setdefault(field, value)
         elif not isinstance(value, str | None) and value == value:  # of numbers NaN alone is not itself
-            notes.append(Note(f"{field} removed: not text", shown))
+            notes.append(Note(f"{field} removed: not text", _as_text(value)))
     if not has_key:
         return SourceRow(number, problem=NO_KEY, value=", ".join(item)[:_SHOWN])
     problem = None if fields else "no idiom in any language"
     return SourceRow(number, readings_of(fields), problem=problem, notes=tuple(notes))
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:_SHOWN]

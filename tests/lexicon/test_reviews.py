@@ -96,10 +96,11 @@ def test_a_review_counts_while_the_idiom_reads_the_same(tmp_path):
     lexicon = load_lexicon(tmp_path / "lex")
     assert {concept: len(rows) for concept, rows in lexicon.reviews_of("tr").items()} == {"a": 1}
     assert lexicon.reviewed("tr") == {"a"}
+    assert lexicon.is_reviewed
     assert lexicon.reviewed("az") == set()
     write(tmp_path / "other", review(verdicts=UNKNOWN))  # who does not know the idiom has not reviewed it
     lexicon = load_lexicon(tmp_path / "other")
-    assert (list(lexicon.reviews_of("tr")), lexicon.reviewed("tr")) == (["a"], set())
+    assert (list(lexicon.reviews_of("tr")), lexicon.reviewed("tr"), lexicon.is_reviewed) == (["a"], set(), False)
 
 
 def test_reviews_outlive_a_lexicon_that_is_overwritten(tmp_path):

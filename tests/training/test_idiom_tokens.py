@@ -196,7 +196,7 @@ def test_a_folder_with_another_table_or_none_is_refused(saved, token):
 )
 def test_a_damaged_table_is_refused(saved, change, part):
     change_json(saved / TABLE, change)
-    with pytest.raises(InputError, match=f"{TABLE}: .*{part}"):
+    with pytest.raises(InputError, match=f"{TABLE}: field .*{part}"):
         load_checkpoint(str(saved))
 
 

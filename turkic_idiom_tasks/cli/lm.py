@@ -79,13 +79,13 @@ def questionnaire(
     from hub_datasets.questionnaire import invitation, questionnaire_page
     from turkic_idiom_tasks.dataset import open_dataset
     from turkic_idiom_tasks.results.item_answers import ITEM_TASKS, item_subsets
-    from turkic_idiom_tasks.tasks.items.items import known_kind
 
     check_outputs({"--out": out}, inputs=[Path(data)] if data else [])
     dataset, codes = open_dataset(data), [get_language(code).code for code in lang or ()]
     subsets = []
     for task in kind or ITEM_TASKS:
-        known_kind(task)  # or an error that names all
+        if task not in ITEM_TASKS:
+            raise usage_error(f"--kind {task}: unknown; known: {', '.join(ITEM_TASKS)}")
         for subset in item_subsets(dataset, task):
             if not codes or subset.partition("-")[0] in codes:
                 subsets.append((task, subset))

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, TypeAdapter
 
@@ -38,11 +38,25 @@ T = TypeVar("T")
 R = TypeVar("R", bound=BaseModel)
 
 
+# In the next three True and False are refused by name, because Python takes them for the numbers 1 and 0.
+
+
 def _as_identifier(value: Any) -> str:
-    # True and False are refused by name, because Python takes them for the numbers 1 and 0.
     if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
         raise ValueError("is neither a text nor a whole number")  # 1.5, or NaN, where pandas found no id
     return str(value)
+
+
+def _as_relevance(value: Any) -> int:
+    if isinstance(value, bool) or value not in (0, 1):
+        raise ValueError("relevance is binary here, write 1 or 0")
+    return int(value)  # pandas writes whole numbers as floats
+
+
+def _as_tag(value: Any) -> str:
+    if isinstance(value, bool) or value not in (*LABELS, *range(len(LABELS))):
+        raise ValueError(f"use {', '.join(LABELS)} or their numbers 0, 1, 2")
+    return value if isinstance(value, str) else LABELS[int(value)]
 
 
 def _as_filled(text: str) -> str:
@@ -65,7 +79,7 @@ class _TextRow(BaseModel):
 class _JudgedRow(BaseModel):
     query: Annotated[_Identifier, Field(validation_alias="query-id")]
     document: Annotated[_Identifier, Field(validation_alias="corpus-id")]
-    score: Literal[0, 1]  # relevance is binary; pandas writes whole numbers as floats, which are taken too
+    score: Annotated[int, BeforeValidator(_as_relevance)]
 
 
 class _SpanRow(BaseModel):
@@ -73,7 +87,7 @@ class _SpanRow(BaseModel):
     idiom: _Filled
     sentence: Annotated[_Composed, AfterValidator(_as_filled)]
     tokens: Annotated[tuple[_Composed, ...], Field(min_length=1)]
-    ner_tags: tuple[Literal["O", "B-IDIOM", "I-IDIOM", 0, 1, 2], ...]  # of `LABELS`, or their positions there
+    ner_tags: tuple[Annotated[str, BeforeValidator(_as_tag)], ...]
 
 
 Named = TypeVar("Named", _TextRow, FoundUse)  # rows with an id
@@ -200,8 +214,9 @@ class HubDataset(Dataset):
                 if other != split:
                     problems.append(f"its idiom and sentence are in the split {other} too; splits must not share them")
                 refuse_faults(problems, place=f"{place}: ", advice="correct it or remove one")
-                tags = tuple(LABELS[tag] if isinstance(tag, int) else tag for tag in row.ner_tags)
-                splits[split].append(TaggedSentence(row.id, language, row.idiom, row.sentence, row.tokens, tags))
+                splits[split].append(
+                    TaggedSentence(row.id, language, row.idiom, row.sentence, row.tokens, row.ner_tags)
+                )
         return splits
 
     @made_once

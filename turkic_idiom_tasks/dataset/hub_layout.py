@@ -225,8 +225,8 @@ def _matching(folder: Path, pattern: str, *, cache: Path | None) -> set[Path]:
     relative_parts(pattern)
     try:
         matches = list(folder.glob(pattern))
-    except (OSError, ValueError, NotImplementedError, RecursionError, re.error):
-        matches = []  # versions of Python differ in which patterns are an error, and which match nothing
+    except (OSError, ValueError, NotImplementedError, RecursionError, re.error) as error:
+        raise MalformedError(f"the path {display(pattern)} cannot be used: {first_line(error)}") from error
     # Files of other formats are not downloaded, so a pattern for them matches nothing.
     if not matches and PurePosixPath(pattern).suffix in ("", ".*", *SUFFIXES):
         raise MalformedError(f"there is no file {display(pattern)}")

@@ -76,7 +76,7 @@ def check_model_folder(name: str) -> None:
     with suppress(MalformedError):  # most folders do not have the file
         config = parse_json(read_file(folder / "config_sentence_transformers.json"))
     problem = ""
-    if not any((folder / name).is_file() for name in CONFIG_FILES):
+    if not any((folder / file).is_file() for file in CONFIG_FILES):
         problem = "not a model folder; it has neither modules.json (sentence-transformers) nor config.json"
     # The library would load a CrossEncoder as a plain encoder and take the mean of its token vectors.
     elif isinstance(config, dict) and config.get("model_type") == "CrossEncoder":

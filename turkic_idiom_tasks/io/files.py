@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from turkic_idiom_tasks.errors import InputError, refuse_faults, usage_error
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.models import model_errors
 from turkic_idiom_tasks.io.reading import display, inner_path, parse_json, read_file, real_path
 
@@ -245,22 +245,22 @@ def check_folder(
         problem += advice
     if problem:
         raise InputError(f"{folder}: {problem}")
-    faults = []
     for name in (*files, MANIFEST):
         with model_errors(folder, "move it away, or choose another folder with --out"):
             path = inner_path(folder, name)
         for place in (path, *path.parents):
             # A folder where a file is to be written, or a file where a folder is
             if place.is_relative_to(folder) and place.exists() and place.is_dir() == (place == path):
-                faults.append(f"{place}: is in the way of what is to be written; move it away")
+                raise InputError(f"{place}: is in the way of what is to be written; move it away")
     ours = {} if manifest is None else manifest.files
-    for name in {**ours, **files} if folder.exists() and not overwrite else ():
+    if overwrite or not folder.exists():
+        return ours
+    for name in {**ours, **files}:
         path = folder / name
         is_same = name in files and _has_digest(path, hashlib.sha256(files[name]).hexdigest())
         if path.exists() and not is_same and not (name in ours and _has_digest(path, ours[name])):
             problem = "was changed since it was written" if name in ours else "is not a file of ours"
-            faults.append(f"{path}: {problem}; move it away{'' if overwrite is None else ', or pass --overwrite'}")
-    refuse_faults(list(dict.fromkeys(faults)))
+            raise InputError(f"{path}: {problem}; move it away{'' if overwrite is None else ', or pass --overwrite'}")
     return ours
 
 

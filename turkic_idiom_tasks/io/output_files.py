@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from turkic_idiom_tasks.errors import InputError
+from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.io.files import write_text
 from turkic_idiom_tasks.io.reading import real_path
 
@@ -25,27 +25,25 @@ def check_outputs(
     option_of: dict[Path, str] = {}
     for option, path in outputs.items():
         place = real_path(path)  # so that a link is the file that it leads to
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory; {option} takes the name of a file")
+        for source in filter(None, inputs):
+            if place.is_relative_to(real_path(source)):
+                raise usage_error(f"{path}: this command reads {source}; choose another {option}")
         other = option_of.setdefault(place, option)
-        inputs_here = [source for source in inputs if source is not None and place.is_relative_to(real_path(source))]
+        if other != option:
+            raise usage_error(f"{path}: is the file of {other} as well; choose another {option}")
         # A command that goes on with answers that are paid for, or with a folder that it updates, may replace its own
         # file while nobody has changed it: the record beside the file has hashes of what was written.
         is_ours = False
         if command is not None and _record(path, command).is_file():
             hashes = _record(path, command).read_text("utf-8").split()
-            is_ours = path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() in hashes
-        problem, exit_code = "", 1
-        if path.is_dir():
-            problem = f"is a directory; {option} takes the name of a file"
-        elif inputs_here:
-            problem, exit_code = f"this command reads {inputs_here[0]}; choose another {option}", 2
-        elif other != option:
-            problem, exit_code = f"is the file of {other} as well; choose another {option}", 2
+            is_ours = path.exists() and hashlib.sha256(path.read_bytes()).hexdigest() in hashes
         # A link that leads nowhere is there too, and would be replaced.
-        elif os.path.lexists(path) and not overwrite and not is_ours:
+        if os.path.lexists(path) and not overwrite and not is_ours:
             problem = "exists" if command is None else "was not written by this command, or was changed since"
-            problem += f"; choose another {option}, or {'remove it' if overwrite is None else 'add --overwrite'}"
-        if problem:
-            raise InputError(f"{path}: {problem}", exit_code=exit_code)
+            advice = "remove it" if overwrite is None else "add --overwrite"
+            raise InputError(f"{path}: {problem}; choose another {option}, or {advice}")
 
 
 def write_output(path: Path, text: str, *, command: str) -> None:

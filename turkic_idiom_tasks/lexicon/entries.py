@@ -215,9 +215,14 @@ class Lexicon:
         return reviews
 
     def reviewed(self, language: str) -> set[str]:
-        """Return the concepts whose entry, as it reads now, was judged by somebody who knew the idiom."""
+        """Return the concepts whose entry was judged by somebody who knew the idiom."""
         reviews = self.reviews_of(language)
         return {concept for concept, rows in reviews.items() if any(review.knows_idiom for review in rows)}
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Return whether a native speaker has judged any entry as it reads now."""
+        return any(self.reviewed(code) for code in self.entries)
 
     def judged(self, *judgements: str) -> dict[str, set[str]]:
         """Return concept -> the concepts that were judged ``same``, ``near`` or either; empty sets are left out."""

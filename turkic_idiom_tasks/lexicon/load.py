@@ -238,10 +238,11 @@ def write_lexicon(
     check_target(directory, overwrite=overwrite)
     # The reviews of a lexicon that is replaced are kept, because they are the work of people; those that do not fit the
     # new entries are not counted.
-    if review_lines := _review_lines(directory, reviews):
-        files[REVIEWS_FILE] = review_lines
+    review_lines = _review_lines(directory, reviews)
     if own_languages := own_records(code for code, rows in entries.items() if rows):
         files[LANGUAGES_FILE] = own_languages
+    if review_lines:
+        files[REVIEWS_FILE] = review_lines
     # A file of a language that has no entries any more could otherwise stay from the lexicon that is replaced.
     commit_folder(directory, files, kind=KIND, overwrite=overwrite, obsolete=file_names() if overwrite else ())
 

@@ -1,7 +1,7 @@
 """Answers of people to items, as the page of `turkic-idiom lm questionnaire` exports them: a file for each person."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -100,3 +100,11 @@ def score_people(people: Sequence[ModelPredictions]) -> dict[SubsetKey, PeopleSc
             resampled=replace(resampled, score=sum(means) / len(means)),
         )
     return scores
+
+
+def n_people(scores: Iterable[PeopleScore]) -> int:
+    """Return the number of different people."""
+    names: set[str] = set()
+    for score in scores:
+        names.update(score.names)
+    return len(names)
