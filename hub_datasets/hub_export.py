@@ -63,6 +63,16 @@ class HubLayout:
     configs: Mapping[str, int]  # config name -> number of rows
     left_out: Sequence[str]  # tasks and subsets (``T1-tur-gag``) that the lexicon has no data for
 
+    def __post_init__(self) -> None:
+        lacking = []
+        for path, content in self.contents.items():
+            # The records of languages have no text of the benchmark
+            if CANARY.encode() not in content and Path(path).name != LANGUAGES_FILE:
+                fault = "lacks the canary of the benchmark, which keeps its texts out of training corpora"
+                lacking.append(f"{path}: {fault}")
+        advice = f"write the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}"
+        refuse_faults(lacking, advice=advice)
+
     def write(self, directory: Path) -> None:
         """Write all files at once to a folder, which may hold an earlier export of ours, but nothing else."""
         commit_folder(directory, self.contents, kind=KIND)
@@ -108,20 +118,12 @@ def hub_layout(lexicon: Lexicon, *, licence: str | None = None) -> HubLayout:
 
 
 def read_layout(directory: Path) -> HubLayout | None:
-    """Return the files of a folder in the Hub layout, with no rows counted; None if its README declares no config.
-
-    Raise InputError if a file lacks the canary.
-    """
+    """Return the files of a folder in the Hub layout, with no rows counted; None if its README declares no config."""
     configs = declared_configs(directory)
     if not configs:
         return None
     suffixes = (*SUFFIXES, Path(README).suffix, Path(EVAL).suffix)
     contents = {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.suffix in suffixes}
-    lacking = [path for path, content in contents.items() if CANARY.encode() not in content]
-    lacking = [path for path in lacking if Path(path).name != LANGUAGES_FILE]  # which has no text of the benchmark
-    fault = "lacks the canary of the benchmark, which keeps its texts out of training corpora"
-    advice = f"write the layout again with turkic-idiom dataset export, or add this line to the file: {CANARY}"
-    refuse_faults([f"{path}: {fault}" for path in lacking], advice=advice)
     return HubLayout(contents, dict.fromkeys(configs, 0), [])
 
 

@@ -16,6 +16,7 @@ from leaderboard.ranking import NO_SCORE, Score, Standings
 from leaderboard.submission import Metadata, Submission
 from turkic_idiom_tasks.dataset.retrieval import PAPER_TASKS
 from turkic_idiom_tasks.dataset.similarity import STS
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import Resampled, Stratum, mean, resample_models
 from turkic_idiom_tasks.results.headlines import Headline
 from turkic_idiom_tasks.results.people import PeopleScore
@@ -116,15 +117,21 @@ def make_board(
     other_editions: Mapping[str, Metadata] | None = None,
     people: Mapping[SubsetKey, PeopleScore] | None = None,
 ) -> Board:
-    """Compute the intervals of submissions, all of which were scored on these data, and rank them."""
+    """Compute the intervals of submissions and rank them; InputError if one was scored on other data."""
     # Sorted, so that the order in which the submissions come changes nothing
     by_id = {submission.id: submission for submission in sorted(submissions, key=lambda submission: submission.id)}
     assert len(by_id) == len(submissions)  # ids are the names of folders
     items = {(subset.task, subset.name): tuple(subset.texts) for subset in data.subsets}
     for submission in by_id.values():
-        # The readers of submissions and of results have refused other data, whose items have other floors
-        assert submission.metadata.dataset_revision == data.revision
-        assert all(items[score.task, score.subset] == score.items for score in submission.subsets)
+        revision = submission.metadata.dataset_revision
+        for score in submission.subsets:
+            # A revision says nothing of the subsets that were asked for, and other items have other floors
+            if revision != data.revision or items.get((score.task, score.subset)) != score.items:
+                raise InputError(
+                    f"{submission.id}: the items of {score.task} {score.subset}, scored on revision {revision[:12]}, "
+                    f"are not those of {data.path} at {data.revision[:12]}; name the data of the submission with "
+                    "--data, or score the model again"
+                )
     resampled_scores, headlines = resample_submissions(by_id.values(), data)
     main_scores: dict[str, dict[SubsetKey, Score]] = {name: {} for name in by_id}
     for name, submission in by_id.items():

@@ -11,6 +11,7 @@ from leaderboard.board import language_boards, make_board
 from leaderboard.exports import records_of
 from leaderboard.ranking import Standings
 from tests.leaderboard.boards_for_tests import make_data, make_scored, scored_of
+from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.metrics.bootstrap import FEW, Stratum, difference, mean, resample, resample_models
 from turkic_idiom_tasks.results.predictions import SPANS
 
@@ -107,6 +108,14 @@ def test_an_undefined_score_has_no_rank():
     record = records_of(board)["one"]  # in JSON it is null
     spans = record.subsets[-1]
     assert (spans.task, spans.main, spans.low, spans.scores["span_f1"], record.overall) == (SPANS, *[None] * 4)
+
+
+def test_what_cannot_stand_on_one_board_is_refused():
+    data = make_data(30)
+    with pytest.raises(InputError, match=r"one: the items of T1 tur-azj, scored on revision f{12}, .*0123456789ab"):
+        make_board([make_scored("one", data, dataset_revision="f" * 40)], data)
+    with pytest.raises(InputError, match=r"one: the items of T1 tur-azj, .* are not those of tests/data"):
+        make_board([make_scored("one", make_data(31))], data)
 
 
 @pytest.mark.parametrize(
