@@ -79,9 +79,9 @@ def test_what_a_ranking_leaves_out_ties_at_the_end():
         ([[2, 1, 1], [3, 1, 1]], "contradict each other"),  # both alone on place 2
         ([[2, 1, 2], [3, 1, 1]], "contradict each other"),  # one says that it has company
         ([[2, 1, 2], [3, 2, 1]], "contradict each other"),  # place 3 twice
-        ([[2, 0, 1], [3, 1, 1]], "beyond must list"),  # the listed document stands there
-        ([[2, 1, 0], [3, 1, 1]], "beyond must list"),
-        ([[2, 2, 3], [3, 1, 1]], "beyond must list"),  # places 3 to 5 of four documents
+        ([[2, 0, 1], [3, 1, 1]], "no place behind"),  # the listed document stands there
+        ([[2, 1, 0], [3, 1, 1]], "no place behind"),
+        ([[2, 2, 3], [3, 1, 1]], "no place behind"),  # places 3 to 5 of four documents
     ],
 )
 def test_places_behind_the_listed_documents_must_be_possible(beyond, fault):

@@ -16,7 +16,7 @@ from turkic_idiom_tasks.errors import InputError, usage_error
 from turkic_idiom_tasks.harnesses import FOUND_VARIABLE
 from turkic_idiom_tasks.harnesses.current_data import current_dataset
 from turkic_idiom_tasks.harnesses.report import show_input_errors_as_one_line
-from turkic_idiom_tasks.metrics.bootstrap import Stratum, standard_error
+from turkic_idiom_tasks.metrics.bootstrap import SMALL_N, Stratum, standard_error
 from turkic_idiom_tasks.tasks.items.answers import likeliest
 
 log = logging.getLogger("turkic_idiom_tasks")
@@ -112,6 +112,12 @@ def open_data(*, found: bool = False) -> Dataset:
             "--out FOLDER` makes"
         )
     return current_dataset(os.environ[FOUND_VARIABLE] if found else "")
+
+
+def warn_if_small(task: str, n_items: int, what: str, dataset: Dataset) -> None:
+    """Warn about a task with so few test items (`what`) that its score says little."""
+    if n_items < SMALL_N:
+        log.warning("%s: only %d test %s in %s; read the interval, not the score", task, n_items, what, dataset.path)
 
 
 def read_responses(

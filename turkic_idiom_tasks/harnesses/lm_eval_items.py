@@ -15,7 +15,6 @@ from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.errors import InputError
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.results.item_answers import find_items, row_digest
 from turkic_idiom_tasks.splits import TEST, TRAIN
 from turkic_idiom_tasks.tasks.items import prompts
@@ -114,10 +113,7 @@ def load(
     name = "_".join(part for part in (kind, language, target) if part)
     if not n_items:
         raise InputError(f"{dataset.path}: has no test item for {name}; `turkic-idiom lm stats` lists what it has")
-    if n_items < SMALL_N:
-        bridge.log.warning(
-            "%s: only %d test items in %s; read the interval, not the score", name, n_items, dataset.path
-        )
+    bridge.warn_if_small(name, n_items, "items", dataset)
     if not dataset.lexicon.equivalents:
         bridge.log.warning(
             "%s: %s has no judged equivalents, so traps are only kept apart from the answer by how close they are",

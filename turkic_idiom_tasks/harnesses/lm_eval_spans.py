@@ -13,7 +13,6 @@ from turkic_idiom_tasks.dataset.sentences import TaggedSentence, idiom_clusters
 from turkic_idiom_tasks.harnesses import lm_eval_bridge as bridge
 from turkic_idiom_tasks.harnesses.lm_eval_bridge import Document, Part
 from turkic_idiom_tasks.languages import LANGUAGES
-from turkic_idiom_tasks.metrics.bootstrap import SMALL_N
 from turkic_idiom_tasks.metrics.spans import f1_sums, span_counts, token_counts
 from turkic_idiom_tasks.results.item_answers import row_digest
 from turkic_idiom_tasks.spans import LABELS, OUTSIDE
@@ -28,11 +27,7 @@ def load(language: str, *, found: bool = False, **_metadata: Any) -> dict[str, H
     dataset = bridge.open_data(found=found)
     sentences_by_split = dataset.sentences(language)
     task = f"turkic_idiom_span_{'found_' if found else ''}{language}"
-    n_sentences = len(sentences_by_split[TEST])
-    if n_sentences < SMALL_N:
-        bridge.log.warning(
-            "%s: only %d test sentences in %s; read the interval, not the score", task, n_sentences, dataset.path
-        )
+    bridge.warn_if_small(task, len(sentences_by_split[TEST]), "sentences", dataset)
     splits = {}
     for split, sentences in sentences_by_split.items():
         concepts = idiom_clusters(sentences)

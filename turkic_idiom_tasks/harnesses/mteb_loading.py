@@ -30,7 +30,7 @@ from sentence_transformers import SentenceTransformer
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.dataset.similarity import SIMILARITY_TASKS
 from turkic_idiom_tasks.encoders.checkpoints import backbone_of, hub_commit, load_checkpoint, load_error, quiet_loading
-from turkic_idiom_tasks.encoders.folders import check_model_folder, folder_revision, is_local, stated_model
+from turkic_idiom_tasks.encoders.folders import check_model_folder, is_local, stated_model
 from turkic_idiom_tasks.encoders.names import (
     BATCH_SIZE,
     NATIVE,
@@ -44,7 +44,7 @@ from turkic_idiom_tasks.encoders.poolings import native_pooling
 from turkic_idiom_tasks.encoders.served import EmbeddingsClient
 from turkic_idiom_tasks.errors import InputError, usage_error, without_keys
 from turkic_idiom_tasks.harnesses.mteb_data import IdiomSTS
-from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, load_local, make_meta, pooled_name, refuse
+from turkic_idiom_tasks.harnesses.mteb_models import OUR_LOADERS, local_meta, make_meta, pooled_name, refuse
 from turkic_idiom_tasks.harnesses.mteb_tasks import CLASS_OF_TASK
 from turkic_idiom_tasks.harnesses.quiet import quiet_libraries
 from turkic_idiom_tasks.io.hub_client import offline_if_unreachable
@@ -249,8 +249,7 @@ def resolve_model(
     load = partial(load_checkpoint, device=device, dtype=dtype, trust_remote_code=trust_remote_code)
     if is_local(base):
         folder = Path(base).expanduser().resolve()
-        model = load(str(folder))
-        meta = make_meta(label, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
+        model, meta = load(str(folder)), local_meta(label, folder)
         stated, files = stated_model(folder), None
         if stated is not None and stated.name == label:
             files, meta = meta.revision, meta.model_copy(update={"revision": stated.revision})

@@ -45,9 +45,8 @@ def register_models(registry: dict[str, ModelMeta]) -> None:
             continue
         if folder is not None:
             try:
-                revision, path = folder_revision(folder), str(folder)
-                metas = [make_meta(name, revision=revision, loader=load_local, arguments={"path": path})]
-                metas += _pooled_metas(name, revision, path=path)
+                plain = local_meta(name, folder)
+                metas = [plain, *_pooled_metas(name, plain.revision, path=str(folder))]
                 registry |= {str(meta.name): meta for meta in metas}
                 continue
             except Exception as error:
@@ -126,6 +125,11 @@ def local_models(taken: Iterable[str] = ()) -> list[tuple[str, Path | None, str]
 def pooled_name(name: str, pooling: str) -> str:
     """Return ``NAME (pooling=mean)``."""
     return f"{name} (pooling={pooling})"
+
+
+def local_meta(name: str, folder: Path) -> ModelMeta:
+    """Return the metadata of a local checkpoint; its revision is the hash of its files."""
+    return make_meta(name, revision=folder_revision(folder), loader=load_local, arguments={"path": str(folder)})
 
 
 def make_meta(name: str, *, revision: str, loader: Any, arguments: Mapping[str, Any]) -> ModelMeta:

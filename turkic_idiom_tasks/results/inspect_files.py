@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
+from pydantic import ValidationError
+
 from turkic_idiom_tasks.dataset import Dataset
 from turkic_idiom_tasks.encoders.folders import is_local
 from turkic_idiom_tasks.errors import InputError
-from turkic_idiom_tasks.io.models import model_errors
-from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, first_line
+from turkic_idiom_tasks.io.reading import MAX_BYTES, MalformedError, display, first_fault, first_line
 from turkic_idiom_tasks.results.item_answers import GENERATION, ITEM_TASKS
 from turkic_idiom_tasks.results.model_predictions import LLM, HarnessFile, ModelPredictions, regime_of_language_model
 from turkic_idiom_tasks.results.predictions import SPANS, Prediction, SubsetKey
@@ -54,9 +55,13 @@ def read_log(path: Path, dataset: Dataset, *, is_partial: bool = False) -> Model
         raise InputError(
             f"{path}: the run ended with the status {display(log.status)}; finish it with inspect eval-retry"
         )
-    advice = f"run it again with {_PREFIX}..."
-    with model_errors(path, advice, problem="does not say which data and prompt it is of"):
+    try:
         about = _Metadata.model_validate(log.eval.metadata or {}, strict=True)
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: does not say which data and prompt it is of ({first_fault(error)}); run it again with "
+            f"{_PREFIX}..."
+        ) from error
     check_data(path, about.data_revision, dataset)
     predictions: dict[SubsetKey, Prediction] = {}
     for key, answers in _answers(path, log, task).items():
@@ -97,11 +102,12 @@ def open_log(path: Path) -> EvalLog:
                     if is_replaced and json.loads(archive.read(member)).get("scores"):
                         raise MalformedError(f"{display(member.filename)} stands in it twice, each time with an answer")
         return read_eval_log(str(path))
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{path}: reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
+        ) from error
     except Exception as error:  # whatever a damaged archive makes Inspect raise
-        problem = f"no log that Inspect can read ({first_line(error)}); run it again"
-        if isinstance(error, ModuleNotFoundError):
-            problem = f"reading it needs the package {error.name}: pip install 'turkic-idiom-tasks[inspect]'"
-        raise InputError(f"{path}: {problem}") from error
+        raise InputError(f"{path}: no log that Inspect can read ({first_line(error)}); run it again") from error
 
 
 def _answers(path: Path, log: EvalLog, task: str) -> dict[SubsetKey, list[tuple[str, object, Any]]]:

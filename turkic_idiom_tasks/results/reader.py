@@ -322,16 +322,14 @@ def _read_beyond(rows: Any, hidden: set[int], *, n_listed: int, n_documents: int
     sizes_at: dict[int, list[int]] = {}  # above -> tied of each document that claims this place
     for item in rows if isinstance(rows, list) else [rows]:
         is_triple = isinstance(item, list) and len(item) == 3 and all(type(number) is int for number in item)
-        is_possible = False
-        if is_triple:
-            document, above, tied = item
-            is_behind = n_listed <= above and tied >= 1 and above + tied <= n_documents
-            is_possible = is_behind and document in hidden and document not in places
-        if not is_possible:
+        if not is_triple or item[0] not in hidden or item[0] in places:
             raise MalformedError(
-                "beyond must list [position, above, tied] of relevant documents behind those that the ranking lists, "
-                f"not {display(item)}"
+                "beyond must list [position, above, tied] of relevant documents that the ranking does not list, not "
+                f"{display(item)}"
             )
+        document, above, tied = item
+        if not (n_listed <= above and tied >= 1 and above + tied <= n_documents):
+            raise MalformedError(f"{display(item)} is no place behind the listed documents")
         places[document] = (above, tied)
         sizes_at.setdefault(above, []).append(tied)
     end = n_listed

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, JsonValue, PositiveInt
 
 from turkic_idiom_tasks.dataset import Dataset
+from turkic_idiom_tasks.dataset.sentences import TestSentences
 from turkic_idiom_tasks.encoders.community import pinned_revision
 from turkic_idiom_tasks.encoders.names import trust_setting
 from turkic_idiom_tasks.errors import InputError
@@ -43,7 +44,7 @@ from turkic_idiom_tasks.splits import TRAIN, VALIDATION
 from turkic_idiom_tasks.training.config import SEEDS, SpanConfig, is_first_process
 
 if TYPE_CHECKING:
-    from turkic_idiom_tasks.tasks.spans.classifier import TokenClassifier
+    from turkic_idiom_tasks.tasks.spans.classifier import Prediction, TokenClassifier
 
 log = logging.getLogger("turkic_idiom_tasks")
 
@@ -147,8 +148,7 @@ class SpanCells(CellKind):
                 sample = few_shot_sample(splits[TRAIN], size, seed=seed)
                 outcome = fine_tune(classifier, sample, splits[VALIDATION], config=self.training, seed=seed)
             sentences = dataset.test_sentences(str(cell.target))
-            tokens = [sentence.tokens for sentence in sentences.rows]
-            predictions = classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
+            predictions = _tag(classifier, sentences)
             key = (SPANS, sentences.language)
             return build_record(
                 model,
@@ -186,13 +186,12 @@ class SpanCells(CellKind):
         )
         outcome = fine_tune(classifier, splits[TRAIN], splits[VALIDATION], config=self.training, seed=seed)
         sentences = dataset.test_sentences(self.language)
-        tokens = [sentence.tokens for sentence in sentences.rows]
-        predictions = classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)
+        scores = score_predictions(sentences, _tag(classifier, sentences))
         record: dict[str, Any] = {
             **decides,
             "model": model,
             "data": {"path": dataset.path, "revision": dataset.revision},
-            "scores": score_predictions(sentences, predictions),
+            "scores": scores,
             "versions": installed_versions(),
             **trust_setting(trust_remote_code),
             **outcome,
@@ -206,3 +205,8 @@ class SpanCells(CellKind):
                 if not checkpoint.is_dir():
                     raise
         return classifier, record
+
+
+def _tag(classifier: TokenClassifier, sentences: TestSentences) -> list[Prediction]:
+    tokens = [sentence.tokens for sentence in sentences.rows]
+    return classifier.predict(tokens, [sentences.language] * len(tokens), progress=False)

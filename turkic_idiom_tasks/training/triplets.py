@@ -110,19 +110,16 @@ def build_triplets(
                     kept.append(triplet)
         n_left_out += source.n_left_out
     rows = development_rows(development)
-    problems = []
     if seen and seen_idioms == REFUSE:
-        problems.append(
-            f"{len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without them "
-            f"(--seen-idioms {LEAVE_OUT}), or with them, as the protocol of AStitch 2B does (--seen-idioms {KEEP})"
+        raise InputError(
+            f"{path}: {len(seen)} idioms of the test pairs occur in training: {', '.join(sorted(seen))}; train without "
+            f"them (--seen-idioms {LEAVE_OUT}), or with them, as the protocol of AStitch 2B does (--seen-idioms {KEEP})"
         )
     if len(training) < MIN_TRIPLETS or not any(row.kind == INCORRECT for row in rows):
-        problems.append(
-            f"too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of development "
-            f"idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
+        raise InputError(
+            f"{path}: too few triplets: {len(training)} to train on and {sum(map(len, development.values()))} of "
+            f"development idioms; needed are {MIN_TRIPLETS}, and a complete one to choose by. Add sentences"
         )
-    if problems:
-        raise InputError(f"{path}: {'; '.join(problems)}")
     # general pairs have gold scores: with one of the test pairs among them, its answer would be trained on
     general_pairs = []
     if general is not None:

@@ -62,18 +62,12 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
     if name == POSITION:
         counts = Counter(item.gold for item in items)
         return max(counts.values()) / len(items)
-    if name in (WINDOW, ENDS):
-        of_items = _learned_preferences(items, name)
-    elif is_usage and name in (SENTENCE, OVERLAP):  # by the sentence, because the options are no words of it
-        values = [float(len(item.text)) for item in items]
-        if name == OVERLAP:
-            values = [-letters_kept(item.idiom, item.text, item.language) for item in items]
-        of_items, median = [], float(np.median(values))
-        for item, value in zip(items, values, strict=True):
-            above = value - median
-            of_items.append([above if option.text == FIGURATIVE else -above for option in item.options])
-    else:
-        of_items = [_preferences(item, name) for item in items]
+    if name == SENTENCE:
+        return _split_accuracy(items, [float(len(item.text)) for item in items])
+    if name == OVERLAP and is_usage:  # whose options are no words of the sentence
+        return _split_accuracy(items, [-letters_kept(item.idiom, item.text, item.language) for item in items])
+    learned = name in (WINDOW, ENDS)
+    of_items = _learned_preferences(items, name) if learned else [_preferences(item, name) for item in items]
     total = 0.0
     for item, preferences in zip(items, of_items, strict=True):
         # Where several options tie, each counts with its share: the expected accuracy of a guess among them
@@ -82,20 +76,22 @@ def baseline_accuracy(name: str, items: Sequence[Item]) -> float:
     return total / len(items)
 
 
+def _split_accuracy(items: Sequence[Item], values: Sequence[float]) -> float:
+    """Return the accuracy of calling sentences with a value above the median figurative, and those below it literal."""
+    middle = float(np.median(values))
+    total = 0.0
+    for item, value in zip(items, values, strict=True):
+        is_figurative = item.options[item.gold].text == FIGURATIVE
+        total += 0.5 if value == middle else float((value > middle) == is_figurative)
+    return total / len(items)
+
+
 def _learned_preferences(items: Sequence[Item], name: str) -> list[list[float]]:
     """Return for each item what naive Bayes, on features of the options of the other items, gives its options."""
     right, wrong = Counter[str](), Counter[str]()  # feature -> number of options
     in_items = []
     for item in items:
-        before, _, after = item.text.partition(BLANK)
-        words = {*before.split()[-_WINDOW:], *after.split()[:_WINDOW]}
-        features: list[set[str]] = []  # of each option: its end, alone and beside what stands around the blank
-        for option in item.options:
-            end = option.text[-_END:]
-            beside = {f"{word} {end}" for word in words}
-            if name == ENDS:
-                beside = {f"{before.rstrip()[-_END:]} {end}", f"{end} {after.lstrip()[:_END]}"}
-            features.append({end, *beside})
+        features = [_features(item, option.text, name) for option in item.options]
         in_item = Counter[str]()
         for position, of_option in enumerate(features):
             (right if position == item.gold else in_item).update(of_option)
@@ -114,6 +110,16 @@ def _learned_preferences(items: Sequence[Item], name: str) -> list[list[float]]:
             scores.append(score)
         preferences.append(scores)
     return preferences
+
+
+def _features(item: Item, option: str, name: str) -> set[str]:
+    """Return the end of an option, alone and beside what `window` or `ends` sees around the blank."""
+    before, _, after = item.text.partition(BLANK)
+    end = option[-_END:]
+    if name == WINDOW:
+        words = {*before.split()[-_WINDOW:], *after.split()[:_WINDOW]}
+        return {end, *(f"{word} {end}" for word in words)}
+    return {end, f"{before.rstrip()[-_END:]} {end}", f"{end} {after.lstrip()[:_END]}"}
 
 
 def _preferences(item: Item, name: str) -> list[float]:
