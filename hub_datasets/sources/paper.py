@@ -33,24 +33,22 @@ _SHOWN = 80  # characters of a value in the report
 def read(path: Path) -> Iterator[SourceRow]:
     """Yield one row per concept."""
     text = read_text(path)
-    advice = "put one JSON object on each line, or one JSON list"
-    # NaN, a special number, is what pandas writes for a missing cell
     if text.lstrip().startswith("["):
-        with model_errors(path, advice):
-            items = parse_json(text.encode("utf-8"), special_numbers=True)
-        rows = [source_row(number, item) for number, item in enumerate(items, start=1)]
+        rows = [source_row(number, item) for number, item in enumerate(_parse(str(path), text), start=1)]
     else:
-        rows = []
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                with model_errors(f"{path}:{number}", advice):
-                    item = parse_json(line.encode("utf-8"), special_numbers=True)
-                rows.append(source_row(number, item))
+        lines = enumerate(text.split("\n"), start=1)
+        rows = [source_row(number, _parse(f"{path}:{number}", line)) for number, line in lines if line.strip()]
     if all(row.problem == NO_KEY for row in rows):
         first = rows[0] if rows else SourceRow(1, value="an empty list")
         keys = display(first.value)[1:-1] or "none"
         raise InputError(f"{path}:{first.line}: no key such as TR-Deyim, TR-Anlam; found {keys}; check --format")
     yield from rows
+
+
+def _parse(place: str, text: str) -> Any:
+    with model_errors(place, "put one JSON object on each line, or one JSON list"):
+        # NaN is what pandas writes for a missing cell
+        return parse_json(text.encode("utf-8"), special_numbers=True)
 
 
 def prefix(code: str) -> str:
