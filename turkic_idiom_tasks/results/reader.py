@@ -77,12 +77,11 @@ def read_lines(
     for number, line in enumerate(lines, start=first_line):
         problem = ""
         try:
-            is_too_long = max_line is not None and len(line) > max_line
-            row: Any = None if is_too_long else parse_json(line, max_depth=MAX_DEPTH)
+            if max_line is not None and len(line) > max_line:
+                raise MalformedError(f"a line of more than the {max_line:,} bytes that are allowed")
+            row = parse_json(line, max_depth=MAX_DEPTH)
             keys = set(row) if isinstance(row, dict) else set()
-            if is_too_long:
-                problem = f"a line of more than the {max_line:,} bytes that are allowed"
-            elif keys & {"subset", "documents"}:
+            if keys & {"subset", "documents"}:
                 section, is_lost = None, True
                 section = _begin_section(row, dataset, file_task, known=list(sections))
                 sections[section.task, section.subset], is_lost = section, False
